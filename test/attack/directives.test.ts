@@ -136,3 +136,12 @@ test('An enum of a hundred thousand labels without a name stops no request, whil
   const { ask } = await testGateway(own);
   expect((await ask(list)).body).toEqual({ data: { itemCollection: { edges: [] } } });
 });
+
+test('A function whose default has 17 MB stops no request', async () => {
+  const own = await createDatabase(`${base}
+    do $$ begin execute format('create function says(words text default %L) returns text stable language sql as %L', repeat('a', 17000000), 'select 1::text'); end $$`);
+  const { ask } = await testGateway(own, { schemaPollMs: 600_000 });
+  expect((await ask('{ itemCollection { edges { node { id } } } says(words: "x") }')).body).toEqual({
+    data: { itemCollection: { edges: [] }, says: '1' },
+  });
+});

@@ -6,6 +6,7 @@
  */
 
 import { isObject, parseJson } from '../../shared/json.ts';
+
 /** The directive of a comment. `position` is the 1-based character of the fault. */
 export type CommentDirective =
   | { readonly kind: 'none' }
@@ -13,6 +14,8 @@ export type CommentDirective =
   | { readonly kind: 'malformed'; readonly problem: string; readonly position: number };
 
 const opening = '@graphql(';
+/** Longest comment with a directive, in characters: the stack of a regular expression ends at some millions. */
+const maxLength = 2_000_000;
 const none: CommentDirective = { kind: 'none' };
 
 /**
@@ -37,6 +40,8 @@ function locate(comment: string | null): Located | null {
   if (comment === null || from < 0) return null;
   const start = skipBlanks(comment, from + opening.length);
   if (comment[start] === ')' || !comment.includes(')', start)) return null;
+  if (comment.length > maxLength)
+    return malformed(comment, `the comment is longer than ${maxLength} characters`, start);
   const end = scanValue(comment, start);
   if (end.problem !== null) return malformed(comment, end.problem, end.at);
   const closing = skipBlanks(comment, end.at);

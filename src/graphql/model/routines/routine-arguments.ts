@@ -33,9 +33,12 @@ export function argumentDefaults(routine: CatalogRoutine, count: number): readon
   return Array.from({ length: count }, (_, index) => usable[index - (count - usable.length)] ?? null);
 }
 
+/** Longest default that is shown, in characters: the stack of a regular expression ends at some millions. */
+const maxShown = 100_000;
+
 /** The default as a GraphQL literal; null except for simple literals of a few types. */
 export function displayDefault(expression: string | null, type: ArgumentType, enums: EnumTypes): string | null {
-  if (expression === null) return null;
+  if (expression === null || expression.length > maxShown) return null;
   if (type.kind === 'enum') return enumLiteral(expression, type.enum, enums);
   const { namespace, name } = type.cast;
   if (namespace !== 'pg_catalog') return null;

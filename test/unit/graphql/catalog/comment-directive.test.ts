@@ -70,6 +70,13 @@ test('depth and length are harmless', () => {
   const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
   expect(parseCommentDirective(`@graphql({"a": "${'x'.repeat(1_000_000)}"})`).kind).toBe('directive');
   expect(() => parseCommentDirective(`@graphql(${deep})`)).not.toThrow();
+  // JavaScript's stack would end in its string.
+  expect(parseCommentDirective(`@graphql({"a": "${'x'.repeat(17_000_000)}"})`)).toEqual({
+    kind: 'malformed',
+    problem: 'the comment is longer than 2000000 characters',
+    position: 10,
+  });
+  expect(parseCommentDirective('x'.repeat(17_000_000))).toEqual({ kind: 'none' });
 });
 
 test('a key called like a property of every object is an ordinary key', () => {

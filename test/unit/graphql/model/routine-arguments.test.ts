@@ -38,6 +38,7 @@ test('only plain literals of a few types are shown as defaults', () => {
     ['text', 'NULL::text', null],
     ['text', "upper('a'::text)", null],
     ['text', null, null],
+    ['text', `'${'a'.repeat(17_000_000)}'::text`, null],
     ['varchar', "'a'::character varying", null],
   ];
   for (const [type, expression, shown] of cases) {
