@@ -2,11 +2,13 @@
  * Members from sign-up to the day after, in a browser: they fill in the forms of an application with the published clients, read
  * the email that a mail server got, follow its link, and come back the next day in a browser that remembers nothing.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readFileSync, symlinkSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
+import { temporaryDirectory } from '../commands/run-command.ts';
 import { type TestAuth, testAuth } from '../support/auth-service.ts';
 import { openBrowser } from '../support/browser.ts';
 import { serveScript } from '../support/email-links.ts';
@@ -227,14 +229,21 @@ test.each(['implicit', 'pkce'] as const)('%s: an address is changed by both link
   await expectReplaced(await comeBack(auth, newEmail), { email, password });
 });
 
-const example = join(import.meta.dirname, '../../examples/email-links/server');
-const template = (kind: string) => readFileSync(join(example, 'templates', `${kind}.html`), 'utf8');
+const example = join(import.meta.dirname, '../../examples/email-links');
+const template = (kind: string) => readFileSync(join(example, 'server/templates', `${kind}.html`), 'utf8');
 
-/** The site of the example, which runs `days` later than this process. Its packages are those of the root, or its own. */
+/** The site of the example, which runs `days` later than this process, with the packages of the tests. */
 const serveSite = (days: number) => {
   const later = encodeURIComponent(`const { now } = Date; Date.now = () => now() + ${days * day * 1000};`);
   const settings = { API_URL: gatewayUrl, ANON_KEY: anonKey };
-  return serveScript('server', { ...settings, NODE_OPTIONS: `--import=data:text/javascript,${later}` });
+  const copy = temporaryDirectory();
+  cpSync(example, copy, { recursive: true, filter: (path) => !path.includes('node_modules') });
+  symlinkSync(join(dirname(findPackageJSON('@supabase/ssr', import.meta.url)!), '../..'), join(copy, 'node_modules'));
+  const own = {
+    PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+    NODE_OPTIONS: `--import=data:text/javascript,${later}`,
+  };
+  return serveScript('server', { ...settings, ...own }, copy);
 };
 
 /** Fills in a form of the site and sends it. */

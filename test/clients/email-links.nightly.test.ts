@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { type EmailLinks, expectStatus, newPage, startEmailLinks } from '../support/email-links.ts';
-import { installExample } from '../support/install-example.ts';
+import { installPackages } from '../support/install-packages.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 // A busy machine takes its time to start a browser.
@@ -19,7 +19,7 @@ const codeRefused = 'Token has expired or is invalid';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  installExample('email-links');
+  installPackages('examples/email-links');
   database = await createAuthDatabase();
 }, 300_000);
 

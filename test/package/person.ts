@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { parsePage } from '../docs/parse-page.ts';
-import { pathOfPerson } from '../support/install-example.ts';
+import { pathOfPerson } from '../support/install-packages.ts';
 import type { WhenOver } from '../support/when-over.ts';
 
 /** The checkout. */

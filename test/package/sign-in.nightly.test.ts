@@ -10,7 +10,7 @@ import { startCommand, temporaryDirectory } from '../commands/run-command.ts';
 import { openBrowser } from '../support/browser.ts';
 import { expectStatus, newPage, serveScript } from '../support/email-links.ts';
 import { findFreePort } from '../support/free-port.ts';
-import { installExample } from '../support/install-example.ts';
+import { installPackages } from '../support/install-packages.ts';
 
 // A busy machine takes its time to start a database and a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -21,7 +21,7 @@ const [section = ''] = /^## Try it\n[\s\S]*?(?=^## )/m.exec(page) ?? [];
 
 let browser: Browser;
 beforeAll(async () => {
-  installExample('email-links');
+  installPackages('examples/email-links');
   browser = await openBrowser();
 }, 300_000);
 

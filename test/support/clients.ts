@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { anonKey, secret } from './http.ts';
-import { installExample, pathOfPerson } from './install-example.ts';
+import { installPackages, pathOfPerson } from './install-packages.ts';
 
 const directory = join(import.meta.dirname, '../../examples/clients');
 const run = promisify(execFile);
 
 /** Installs them: 270 MB, for they are as published. */
 export function installClients(): void {
-  installExample('clients');
+  installPackages('examples/clients');
 }
 
 /** Removes what earlier runs made of an earlier schema. */

@@ -13,7 +13,7 @@ import { ref } from '../management/management.ts';
 import { type TestAuth, testAuth } from './auth-service.ts';
 import { findFreePort } from './free-port.ts';
 import { anonKey, serviceKey } from './http.ts';
-import { pathOfPerson } from './install-example.ts';
+import { pathOfPerson } from './install-packages.ts';
 import type { TestDatabase } from './postgres.ts';
 import { type ReceivedMessage, startSmtpServer } from './smtp-server.ts';
 
@@ -115,11 +115,15 @@ async function patchConfig(externalUrl: string, values: AuthValues): Promise<voi
   expect(response.status).toBe(200);
 }
 
-/** Starts a script of the example on a free port; it stops when the test has ended. Returns its origin. */
-export function serveScript(script: string, settings: Readonly<Record<string, string>>): Promise<string> {
+/** Starts a script of the example, or of a copy of it, on a free port; it stops when the test has ended. Returns its origin. */
+export function serveScript(
+  script: string,
+  settings: Readonly<Record<string, string>>,
+  cwd = directory,
+): Promise<string> {
   const env = { ...baseEnvironment(), PORT: '0', ...settings };
   // A group of its own, so that stopping it reaches the program behind npm too.
-  const child = spawn('npm', ['run', '--silent', script], { cwd: directory, env, detached: true });
+  const child = spawn('npm', ['run', '--silent', script], { cwd, env, detached: true });
   const ended = new Promise((resolve) => child.once('close', resolve));
   onTestFinished(async () => {
     if (child.exitCode === null) process.kill(-child.pid!, 'SIGTERM');

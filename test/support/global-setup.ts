@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
+import { installPackages } from './install-packages.ts';
 import { migrateDatabase } from './migrate-database.ts';
 import { scratch } from './scratch.ts';
 import { usualRoles } from './usual-roles.ts';
@@ -36,6 +37,7 @@ const settings = {
 
 /** Builds the studio where its sources have changed, starts the server and returns what stops it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  installIfMissing();
   execFileSync(process.execPath, [studioBuild], { stdio: 'inherit' });
   const given = process.env.TEST_DATABASE_URL;
   if (given) {
@@ -58,6 +60,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await server.stop();
     await rm(directory, { recursive: true, force: true });
   };
+}
+
+/** For a runner that was started without `npm test`, which also looks at the lock file. */
+function installIfMissing(): void {
+  try {
+    import.meta.resolve('playwright-core');
+  } catch {
+    installPackages('test');
+  }
 }
 
 /** A server in a container, which ends with the run. */

@@ -19,7 +19,7 @@ const tsc = (project: string, name: string) => {
 const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: 'types', command: tsc('.', 'all') },
   { name: 'types of the studio', command: tsc('src/studio/app', 'studio') },
-  { name: 'format and lint', command: ['biome', 'ci', '--error-on-warnings'] },
+  { name: 'format and lint', command: [join('test/node_modules/.bin/biome'), 'ci', '--error-on-warnings'] },
 ];
 
 const [tests, ...checked] = await Promise.all([runTests(process.argv.slice(2)), ...checks.map(check)]);
@@ -38,7 +38,7 @@ async function check({ name, command }: (typeof checks)[number]): Promise<{ code
   return { code, report: `\n> ${name}: ${command.join(' ')}: ${code === 0 ? 'passed' : 'FAILED'}\n${output}` };
 }
 
-/** Runs a command of node_modules/.bin, with our terminal where nobody takes what it prints; resolves to its exit code. */
+/** Runs a program, such as one of node_modules/.bin, with our terminal where nobody takes what it prints; resolves to its exit code. */
 function run([command, ...options]: readonly string[], onOutput?: (text: string) => void): Promise<number> {
   const stdio = onOutput === undefined ? 'inherit' : 'pipe';
   const child = spawn(command ?? '', options, { stdio, shell: process.platform === 'win32' });

@@ -31,6 +31,7 @@ const stampName = '.made-of';
 async function buildStudio(): Promise<boolean> {
   const stamp = digestOfSources();
   if (readOrNull(join(target, stampName)) === stamp) return false;
+  log('Building the studio: some seconds, and again only after a change …');
   mkdirSync(join(root, 'dist'), { recursive: true });
   const fresh = mkdtempSync(join(root, 'dist/.studio-'));
   try {
@@ -138,10 +139,14 @@ function readOrNull(path: string): string | null {
   }
 }
 
+/** Not to standard output, which belongs to the calling program: `npm pack --json` prints its result there. */
+function log(line: string): void {
+  console.error(line);
+}
+
 const started = performance.now();
 try {
-  // Not to standard output, which belongs to the calling program: `npm pack --json` prints its result there.
-  if (await buildStudio()) console.error(`The studio was built in ${Math.round(performance.now() - started)} ms.`);
+  if (await buildStudio()) log(`The studio was built in ${Math.round(performance.now() - started)} ms.`);
 } catch (error) {
   if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
   // Everything else works without it.

@@ -1,6 +1,6 @@
 /**
- * The packages of an example. They are installed here and not by `npm ci` in the root, because only tests of the examples want
- * them, and again when the lock file has changed.
+ * Packages that `npm ci` in the root leaves out: those that only tests use, and those of the examples. They are installed when
+ * something needs them, and again when their lock file has changed.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -15,23 +15,22 @@ export function pathOfPerson(): string {
 }
 
 /**
- * Installs the packages of `examples/NAME`, unless what its lock file says is there already. Needs the npm registry.
+ * Installs the packages of `test` or `examples/NAME`, unless what its lock file says is there already. Needs the npm registry.
  *
  * They are installed elsewhere, ignored by git and linters and on the same file system, and moved into place when complete. Test
  * files that run side by side wait for each other.
  */
-export function installExample(name: string): void {
-  const directory = join(root, 'examples', name);
-  if (isInstalled(directory)) return;
-  const parent = join(root, 'node_modules', '.examples');
+export function installPackages(folder: string): void {
+  if (isInstalled(folder)) return;
+  const parent = join(root, 'node_modules', '.packages');
   mkdirSync(parent, { recursive: true });
-  const lock = join(parent, `${name}.lock`);
+  const lock = join(parent, `${folder.replace('/', '-')}.lock`);
   if (!takeLock(lock)) {
-    waitUntil(() => isInstalled(directory) || !existsSync(lock));
-    if (isInstalled(directory)) return;
+    waitUntil(() => isInstalled(folder) || !existsSync(lock));
+    if (isInstalled(folder)) return;
   }
   try {
-    install(name, parent);
+    install(folder, parent);
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
@@ -53,15 +52,15 @@ function waitUntil(condition: () => boolean): void {
   for (let waited = 0; waited < 1200 && !condition(); waited += 1) Atomics.wait(nobody, 0, 0, 100);
 }
 
-function install(name: string, parent: string): void {
-  const directory = join(root, 'examples', name);
-  console.log(`Installing the packages of examples/${name} (once): npm ci --prefix examples/${name}`);
-  const fresh = mkdtempSync(join(parent, `${name}-`));
+function install(folder: string, parent: string): void {
+  const directory = join(root, folder);
+  console.log(`Installing the packages of ${folder} (once, a minute or two): npm ci --prefix ${folder}`);
+  const fresh = mkdtempSync(join(parent, 'fresh-'));
   try {
     for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(directory, file), join(fresh, file));
-    runInstall(name, fresh);
+    runInstall(folder, fresh);
     copyFileSync(join(fresh, 'package-lock.json'), join(fresh, 'node_modules', installedLock));
-    if (!isInstalled(directory)) replaceDirectory(join(directory, 'node_modules'), join(fresh, 'node_modules'));
+    if (!isInstalled(folder)) replaceDirectory(join(directory, 'node_modules'), join(fresh, 'node_modules'));
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
@@ -70,20 +69,19 @@ function install(name: string, parent: string): void {
 /** What was installed: a copy of the lock file. */
 const installedLock = '.installed-lock.json';
 
-function isInstalled(directory: string): boolean {
-  const installed = join(directory, 'node_modules', installedLock);
+function isInstalled(folder: string): boolean {
+  const installed = join(root, folder, 'node_modules', installedLock);
   if (!existsSync(installed)) return false;
-  return readFileSync(installed, 'utf8') === readFileSync(join(directory, 'package-lock.json'), 'utf8');
+  return readFileSync(installed, 'utf8') === readFileSync(join(root, folder, 'package-lock.json'), 'utf8');
 }
 
-function runInstall(name: string, directory: string): void {
-  const { status, stderr } = spawnSync('npm', ['ci', '--prefix', directory, '--prefer-offline'], {
-    encoding: 'utf8',
-    shell: process.platform === 'win32',
-  });
+/** Silent about other things than errors: warnings are for those who change the packages. */
+function runInstall(folder: string, directory: string): void {
+  const options = ['ci', '--prefix', directory, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status, stderr } = spawnSync('npm', options, { encoding: 'utf8', shell: process.platform === 'win32' });
   if (status === 0) return;
   throw new Error(
-    `The tests need the packages of examples/${name}, and they cannot be installed. To see why: npm ci --prefix examples/${name}\n${stderr}`,
+    `The tests need the packages of ${folder}, and they cannot be installed. To see why: npm ci --prefix ${folder}\n${stderr}`,
   );
 }
 
