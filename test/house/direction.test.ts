@@ -45,45 +45,10 @@ test('model, schema and compile are pure: no input or output', () => {
   expect(problems).toEqual([]);
 });
 
-test('files do not import each other in a circle', () => {
-  expect(findCycles(sources)).toEqual([]);
-});
-
-test('an import names a file that exists, with its ending', () => {
-  const known = new Set(sources.map((file) => file.path));
-  const problems = sources.flatMap((file) =>
-    file.imports
-      .filter((entry) => entry.file?.startsWith('src/') && !entry.file.endsWith('.json') && !known.has(entry.file))
-      .map(({ specifier }) => `${file.path} imports ${specifier}`),
-  );
-  expect(problems).toEqual([]);
-});
-
 function importsAgainstDirection(file: SourceFile): string[] {
   const place = order.findIndex((rooms) => rooms.includes(file.folder));
   const allowed = [file.folder, ...(only[file.folder] ?? order.slice(0, place).flat()), ...(order[place] ?? [])];
   return file.imports
     .filter((entry) => entry.file?.startsWith('src/') && !allowed.includes(roomOf(entry.file)))
     .map(({ specifier }) => `${file.path} (${file.folder}) imports ${specifier}`);
-}
-
-/** Each circle of imports once, types included, as `a.ts -> b.ts -> a.ts`. */
-function findCycles(files: readonly SourceFile[]): string[] {
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  const finished = new Set<string>();
-  const cycles: string[] = [];
-  const visit = (path: string, trail: readonly string[]) => {
-    const start = trail.indexOf(path);
-    if (start >= 0) {
-      cycles.push([...trail.slice(start), path].join(' -> '));
-      return;
-    }
-    if (finished.has(path)) return;
-    for (const { file } of byPath.get(path)?.imports ?? []) {
-      if (file !== null) visit(file, [...trail, path]);
-    }
-    finished.add(path);
-  };
-  for (const file of files) visit(file.path, []);
-  return cycles;
 }
