@@ -1,41 +1,33 @@
 /**
- * Composition root: builds the parts from a configuration, connects them, and owns start, reload and stop.
- *
- * The database may be unavailable at any time, even at the start: the gateway then answers 503, logs it once, and
- * continues when it is back. No decisions about requests are made here.
+ * Composition root: opens the two wings and the management API from a configuration, connects them, and owns start,
+ * reload and stop. No decisions about requests are made here.
  */
 import type { AddressInfo } from 'node:net';
-import { type OpenAuth, openAuth } from './auth/routes/open-auth.ts';
+import { type OpenAuth, openAuth } from './auth/open-auth.ts';
 import type { PasswordHasher } from './auth/secrets/passwords.ts';
 import { createRateLimiter } from './auth/store/rate-limit.ts';
 import type { Config } from './config/config.ts';
 import { readOutboxState } from './email/outbox/outbox.ts';
-import { createExecutor } from './graphql/execute/create-executor.ts';
 import { createSchemaDescriber } from './graphql/execute/describe-schema.ts';
-import type { Executor } from './graphql/execute/executor.ts';
 import { createExplainer } from './graphql/execute/explain-operation.ts';
-import { Reflector, type ReflectorOptions } from './graphql/execute/reflector.ts';
+import type { Reflector } from './graphql/execute/reflector.ts';
 import type { Model } from './graphql/model/model.ts';
+import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
+import type { ManagementParts, RequestKind } from './management/routes/management-parts.ts';
 import { type Management, startManagement } from './management/start-management.ts';
 import type { AuthStart } from './management/templates/start-templates.ts';
-import type { DatabaseError } from './postgres/database-error.ts';
-import { isAway } from './postgres/database-error.ts';
-import { watchAvailability } from './postgres/pool/availability.ts';
-import { openReplicas } from './postgres/pool/open-replicas.ts';
-import { type ApiPool, createApiPool } from './postgres/pool/pool.ts';
-import type { Replicas } from './postgres/pool/replicas.ts';
-import { type Listener, startListener } from './postgres/system/listener.ts';
 import { createSystemPool, type SystemPool } from './postgres/system/run-system.ts';
+import { addRoutes, type RouteParts } from './routes.ts';
 import { createAuthenticator } from './server/caller/authenticate.ts';
 import { closeServer, createHttpServer, type HttpServer } from './server/create-http-server.ts';
 import { createReadiness } from './server/health.ts';
 import { Meter, type MetricSeries, type MetricSources } from './server/metrics/metrics.ts';
 import { openMetrics } from './server/metrics/metrics-route.ts';
-import type { HttpParts, RequestKind } from './server/parts.ts';
 import { authUrlOf } from './server/paths.ts';
 import { type Clock, systemClock } from './shared/clock.ts';
-import { createLogger, type ObservationLogger } from './shared/logger.ts';
+import { createLogger } from './shared/logger.ts';
 import type { Observe } from './shared/observation.ts';
+import type { InboxParts } from './studio/routes/studio-parts.ts';
 import { studioPath } from './studio/routes/studio-route.ts';
 import { StudioTickets } from './studio/routes/studio-tickets.ts';
 
@@ -95,17 +87,8 @@ export interface GatewayExtras {
   readonly watchesCatalog?: boolean;
 }
 
-/**
- * Named statements per connection; each costs memory in every server process, about 100 KB for a nested one. Enough for
- * 200 operations used in turn, which would otherwise evict each other.
- */
-const maxStatementsPerConnection = 250;
-
 /** Far more than a user's row has; functions of an operator run here, too. */
 const maxAuthRowBytes = 16 * 1024 * 1024;
-
-/** Size of a row besides the answer's columns: their lengths, and columns only for ordering. */
-const protocolBytes = 1024 * 1024;
 
 /**
  * Starts a gateway. When the promise resolves, the schema was read or the database found unavailable.
@@ -114,46 +97,45 @@ const protocolBytes = 1024 * 1024;
  *   `EADDRINUSE`, if it cannot listen. Everything is closed again then.
  */
 export async function startGateway(config: Config, extras: GatewayExtras = {}): Promise<Gateway> {
-  const logger = extras.observe
-    ? null
-    : await createLogger({
-        ...{ level: config.logLevel, format: config.logFormat, slowMs: config.slowMs },
-        sharesOutput: config.workers > 1,
-        isLocal: config.localProject,
-      });
-  const log = extras.observe ?? (logger as ObservationLogger).observe;
-  const clock = extras.clock ?? systemClock;
-  let auth: OpenAuth | null = null;
-  const meter: Meter = new Meter(() => metricSources(core, auth, clock));
+  const { clock = systemClock, watchesCatalog = true } = extras;
+  const { log, flush } = await openLog(config, extras);
+  const meter: Meter = new Meter(() => metricSources(parts));
   const observe: Observe = (observation) => {
     meter.observe(observation);
     log(observation);
   };
-  const core = createCore(config, observe, { clock, watchesCatalog: extras.watchesCatalog ?? true });
+  const graphql = openGraphql(config, { observe, watchesCatalog });
+  const authPool = createAuthPool(config, observe, graphql.suspect);
+  const management = startManagement({ config, authUrl: authUrlOf(config), pool: authPool, clock, observe });
+  const parts: Parts = { config, clock, graphql, authPool, management, auth: null };
+  const tickets = new StudioTickets(clock);
   // Closes in reverse order of opening.
   const opened = new AsyncDisposableStack();
-  opened.defer(() => stopCore(core));
-  const tickets = new StudioTickets(clock);
+  opened.defer(() => authPool.stop());
+  opened.defer(() => management.stop());
+  opened.defer(() => graphql.stop());
   try {
-    await Promise.all([startReflector(core), core.management.loaded, core.apiPool.open()]);
-    // After reading the catalog, so that replicas are known to have reached the catalog's state.
-    await core.replicas?.start();
-    const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
+    await Promise.all([graphql.start(), management.loaded]);
     const authenticate = await createAuthenticator(config, clock);
-    const { executor, management } = core;
-    auth = await openAuth({
-      ...{ config, management, clock, observe, database: core.authPool, hasher: extras.hasher },
+    parts.auth = await openAuth({
+      config,
+      clock,
+      observe,
+      database: authPool,
+      configStore: management.store,
+      hasher: extras.hasher,
       minRefusalMs: extras.minRefusalMs,
-      onLost: (problem) => core.availability.suspect(problem),
+      onLost: graphql.suspect,
     });
-    opened.defer(() => auth?.stop());
-    const { parts: metrics, server } = await openMetrics({ config, meter, management, ...extras });
+    opened.defer(() => parts.auth?.stop());
+    const { isAuthorized } = management;
+    const { parts: metrics, server } = await openMetrics({ config, meter, isAuthorized, gather: extras.gather });
     opened.defer(() => server?.stop());
-    const shared = { config, executor, authenticate, observe, graphiqlApiKey };
-    const app = await createHttpServer({
-      ...{ ...shared, ready: createReadiness(core), metrics },
-      ...(auth !== null && { auth: auth.auth, inbox: auth.inbox }),
-      ...{ ...managementParts(core, config, auth, clock), ...studioParts(core, config, tickets) },
+    const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
+    const ready = createReadiness(() => graphql.executor.notReady(), graphql.systemPool);
+    const app = await createHttpServer({ config, observe, ready, metrics }, (http) => {
+      const shared = { config, observe, authenticate, executor: graphql.executor, graphiqlApiKey };
+      return addRoutes(http, { ...shared, ...routeParts(parts, tickets) });
     });
     opened.defer(() => closeServer(app, config.drainTimeoutMs));
     await app.ready();
@@ -161,16 +143,52 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     const address = addressOf(app);
     if (address.url !== '') observe({ kind: 'listening', url: address.url });
     const facts = { ...address, metricsPort: server?.port ?? null, app, readMetrics: () => meter.read() };
-    return { ...facts, ...controlsOf(core, tickets), stop: stopOnce(opened, observe, logger) };
+    return { ...facts, ...controlsOf(parts, tickets), stop: stopOnce(opened, observe, flush) };
   } catch (error) {
     await opened.disposeAsync();
-    logger?.flush();
+    flush();
     throw error;
   }
 }
 
-function controlsOf(core: Core, tickets: StudioTickets) {
-  const { reflector, management } = core;
+/** What the gateway has opened. */
+interface Parts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly graphql: Graphql;
+  /** For the tables of the auth service, which the login of requests may not be able to read. */
+  readonly authPool: SystemPool;
+  readonly management: Management;
+  /** Null until it is open, and if no key signs tokens. */
+  auth: OpenAuth | null;
+}
+
+async function openLog(config: Config, { observe }: GatewayExtras) {
+  if (observe !== undefined) return { log: observe, flush: () => {} };
+  const logger = await createLogger({
+    level: config.logLevel,
+    format: config.logFormat,
+    slowMs: config.slowMs,
+    sharesOutput: config.workers > 1,
+    isLocal: config.localProject,
+  });
+  return { log: logger.observe, flush: () => logger.flush() };
+}
+
+function createAuthPool(config: Config, observe: Observe, onError: (problem: Error) => void): SystemPool {
+  return createSystemPool({
+    connectionString: config.adminDatabaseUrl,
+    size: config.authPoolSize,
+    waitMs: config.poolWaitMs,
+    applicationName: 'pgreflect auth',
+    maxMessageBytes: maxAuthRowBytes,
+    preparedStatements: config.preparedStatements,
+    onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
+    onError,
+  });
+}
+
+function controlsOf({ graphql: { reflector }, management }: Parts, tickets: StudioTickets) {
   return {
     async reload(reason = 'asked') {
       await reflector.readSince(performance.now(), reason);
@@ -184,17 +202,13 @@ function controlsOf(core: Core, tickets: StudioTickets) {
   };
 }
 
-function stopOnce(
-  opened: AsyncDisposableStack,
-  observe: Observe,
-  logger: ObservationLogger | null,
-): () => Promise<void> {
+function stopOnce(opened: AsyncDisposableStack, observe: Observe, flush: () => void): () => Promise<void> {
   let stopping: Promise<void> | null = null;
   async function stop(): Promise<void> {
     observe({ kind: 'stopping' });
     await opened.disposeAsync();
     observe({ kind: 'stopped' });
-    logger?.flush();
+    flush();
   }
   return () => {
     stopping ??= stop();
@@ -202,166 +216,49 @@ function stopOnce(
   };
 }
 
-/** The parts that answer requests, without HTTP. */
-interface Core {
-  readonly apiPool: ApiPool;
-  readonly systemPool: SystemPool;
-  readonly replicas: Replicas | null;
-  readonly reflector: Reflector;
-  readonly executor: Executor;
-  /** Null if another process watches the catalog. */
-  readonly listener: Listener | null;
-  /** For the tables of the auth service. */
-  readonly authPool: SystemPool;
-  readonly management: Management;
-  readonly availability: ReturnType<typeof watchAvailability>;
-}
-
-function createCore(
-  config: Config,
-  observe: Observe,
-  { clock, watchesCatalog }: { readonly clock: Clock; readonly watchesCatalog: boolean },
-): Core {
-  const { statementTimeoutMs, limits } = config;
-  const connection = { connectionString: config.databaseUrl, waitMs: config.poolWaitMs };
-  const systemPool = createSystemPool({
-    ...connection,
-    size: config.systemPoolSize,
-    applicationName: 'pgreflect system',
-    onError: (problem) => availability.suspect(problem),
-  });
-  const availability = watchAvailability(systemPool, observe, () => void reload('database back'));
-  const reflector = new Reflector({
-    ...reflectionOptions(config),
-    pollMs: watchesCatalog ? config.schemaPollMs : null,
-    systemPool,
-    observe: (observation) => {
-      if (observation.kind === 'reload_failed' && isAway(observation.error)) availability.suspect(observation.error);
-      else observe(observation);
-    },
-  });
-  // The reflector observes a failed reload; requests continue with the old model.
-  const reload = (reason: string) => reflector.readSince(performance.now(), reason).catch(() => {});
-  const api = {
-    ...{ size: config.poolSize, waitMs: config.poolWaitMs, applicationName: 'pgreflect' },
-    ...{ preparedStatements: config.preparedStatements, maxStatementsPerConnection },
-    maxMessageBytes: limits.maxResponseBytes + protocolBytes,
-  };
-  const apiPool = createApiPool({
-    ...api,
-    connectionString: config.databaseUrl,
-    onEvent: (event) => {
-      if (event.kind === 'connection_lost') availability.suspect(event.problem);
-      else observe({ kind: 'prepared_statements_off' });
-    },
-  });
-  const replicas = openReplicas({ config, api, primary: systemPool, observe });
-  const executor = createExecutor({
-    pool: apiPool,
-    replicas,
-    reflector,
-    ...{ limits, maxResponseBytes: limits.maxResponseBytes, requestTimeoutMs: statementTimeoutMs },
-    readOnlyQueries: config.readOnlyQueries,
-    freshness: config.freshness,
-    observe,
-  });
-  const { databaseUrl: connectionString } = config;
-  const listener = !watchesCatalog
-    ? null
-    : startListener({
-        ...{ connectionString, applicationName: 'pgreflect listener' },
-        check: () => reflector.refreshIfChangedSinceNow('notification'),
-        onLost: (problem) => availability.suspect(problem),
-      });
-  const auth = createAuthParts(config, observe, clock, (problem) => availability.suspect(problem));
-  return { apiPool, systemPool, replicas, reflector, executor, listener, ...auth, availability };
-}
-
-function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' | 'observe' | 'pollMs'> {
+/** The parts of optional routes. */
+function routeParts(
+  parts: Parts,
+  tickets: StudioTickets,
+): Pick<RouteParts, 'auth' | 'inbox' | 'management' | 'studio'> {
+  const { config, graphql, management, auth } = parts;
+  const service = auth === null ? {} : { auth: auth.auth, inbox: inboxParts(auth, parts) };
+  if (!config.managementApiEnabled) return service;
+  const { ref, api } = management;
   return {
-    schemas: config.schemas,
-    introspection: config.introspection,
-    extensions: config.extensions,
-    serviceRole: config.serviceRole,
-    extraSearchPath: config.extraSearchPath,
-    statementTimeoutMs: config.statementTimeoutMs,
-    strictVariablePositions: config.variablePositions === 'strict',
+    ...service,
+    management: managementParts(parts),
+    studio: {
+      ref,
+      api,
+      redeemTicket: (ticket) => tickets.redeem(ticket),
+      explain: createExplainer(graphql.reflector, graphql.systemPool),
+    },
   };
 }
 
-/** The parts that use the auth tables, which the requests' login role may not be able to read. */
-function createAuthParts(
-  config: Config,
-  observe: Observe,
-  clock: Clock,
-  onError: (problem: Error) => void,
-): Pick<Core, 'authPool' | 'management'> {
-  const authPool = createSystemPool({
-    connectionString: config.adminDatabaseUrl,
-    size: config.authPoolSize,
-    waitMs: config.poolWaitMs,
-    applicationName: 'pgreflect auth',
-    maxMessageBytes: maxAuthRowBytes,
-    preparedStatements: config.preparedStatements,
-    onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
-    onError,
-  });
-  return {
-    authPool,
-    management: startManagement({ config, authUrl: authUrlOf(config), pool: authPool, clock, observe }),
-  };
+function inboxParts({ inbox, isCaptured }: OpenAuth, { config, management }: Parts): InboxParts {
+  const verifyAccessToken = (token: string, from: string) => management.isAuthorized(token, from).catch(() => false);
+  return { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject };
 }
 
-async function startReflector({ reflector }: Core): Promise<void> {
-  try {
-    await reflector.start();
-  } catch (error) {
-    if (!isAway(error) || isRefusal(error)) throw error;
-  }
-}
-
-/**
- * A wrong name, password or database: waiting would not help. After the start it may, because operators change
- * passwords.
- */
-function isRefusal({ sqlstate }: DatabaseError): boolean {
-  return sqlstate !== null && (sqlstate.startsWith('28') || sqlstate === '3D000');
-}
-
-async function stopCore(core: Core): Promise<void> {
-  const { apiPool, systemPool, authPool } = core;
-  core.availability.stop();
-  core.reflector.stop();
-  await Promise.all([core.listener?.stop(), core.management.stop(), core.replicas?.stop()]);
-  await Promise.all([apiPool.stop(), systemPool.stop(), authPool.stop()]);
-}
-
-function managementParts(
-  core: Core,
-  config: Config,
-  auth: OpenAuth | null,
-  clock: Clock,
-): Pick<HttpParts, 'management'> {
-  if (!config.managementApiEnabled) return {};
-  const limiter = createRateLimiter(core.authPool, () => clock.now());
-  const takeRequest = async (tokenId: string, kind: RequestKind, limit: number) =>
-    limiter.take(`management:${kind === 'request' ? '' : `${kind}:`}${tokenId}`, {
-      ...{ kind: 'window', limit, windowMs: 60_000 },
-    });
-  const { api } = core.management;
+function managementParts({ config, clock, graphql, authPool, management, auth }: Parts): ManagementParts {
+  const limiter = createRateLimiter(authPool, () => clock.now());
   const services = auth?.auth.services ?? null;
-  const deliver = services?.sendTrial ?? null;
-  const receiveEvents = services?.receiveEvents ?? null;
-  const describeSchema = createSchemaDescriber(core.reflector);
-  const { allowedRoles, managementRateLimit: perMinute } = config;
-  return { management: { api, takeRequest, perMinute, deliver, receiveEvents, describeSchema, allowedRoles } };
-}
-
-function studioParts(core: Core, config: Config, tickets: StudioTickets): Pick<HttpParts, 'studio'> {
-  if (!config.managementApiEnabled) return {};
-  const { ref, api } = core.management;
-  const redeemTicket = (ticket: string) => tickets.redeem(ticket);
-  return { studio: { redeemTicket, ref, api, explain: createExplainer(core.reflector, core.systemPool) } };
+  return {
+    api: management.api,
+    takeRequest: (tokenId: string, kind: RequestKind, limit: number) =>
+      limiter.take(`management:${kind === 'request' ? '' : `${kind}:`}${tokenId}`, {
+        kind: 'window',
+        limit,
+        windowMs: 60_000,
+      }),
+    perMinute: config.managementRateLimit,
+    deliver: services?.sendTrial ?? null,
+    receiveEvents: services?.receiveEvents ?? null,
+    describeSchema: createSchemaDescriber(graphql.reflector),
+    allowedRoles: config.allowedRoles,
+  };
 }
 
 function addressOf(app: HttpServer): { readonly url: string; readonly port: number } {
@@ -372,19 +269,12 @@ function addressOf(app: HttpServer): { readonly url: string; readonly port: numb
   return { url: `http://${host}:${address.port}`, port: address.port };
 }
 
-function metricSources(core: Core, auth: OpenAuth | null, clock: Clock): MetricSources {
-  const { apiPool, systemPool, authPool, replicas, reflector } = core;
+function metricSources({ clock, graphql, authPool, auth }: Parts): MetricSources {
   return {
-    pools: () => ({
-      ...{ api: apiPool.state(), system: systemPool.state(), auth: authPool.state() },
-      ...Object.fromEntries(replicas?.states().map(({ number, pool }) => [`replica ${number}`, pool]) ?? []),
-    }),
-    replicas: () => replicas?.states() ?? [],
-    modelAgeMs: () => {
-      const since = reflector.current()?.readStartedAt;
-      return since === undefined ? null : performance.now() - since;
-    },
-    documents: () => reflector.current()?.documentCounts ?? { hits: 0, misses: 0 },
+    pools: () => ({ ...graphql.state().pools, auth: authPool.state() }),
+    replicas: () => graphql.state().replicas,
+    modelAgeMs: () => graphql.state().modelAgeMs,
+    documents: () => graphql.state().documents,
     outbox: async () => {
       const state = async () =>
         (await auth?.auth.isInstalled()) ? await readOutboxState(authPool, clock.now()) : null;

@@ -7,10 +7,12 @@ import { type Listener, startListener } from '../postgres/system/listener.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { endLimitMs } from '../postgres/wire/driver.ts';
 import type { Clock } from '../shared/clock.ts';
+import { PublicError } from '../shared/errors.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';
 import type { Observe } from '../shared/observation.ts';
 import { ConfigStore } from './config-store.ts';
 import { ManagementApi } from './management-api.ts';
+import { ManagementError } from './management-error.ts';
 import { createProjectRef } from './project-ref.ts';
 import { createSecretDigest } from './secret-digest.ts';
 import { configChannel, hasConfigTables } from './stored-config.ts';
@@ -36,6 +38,12 @@ export interface Management {
   readonly loaded: Promise<void>;
   /** Sets other start values; stored values still override them. Resolves when they apply. */
   configure(start: AuthStart): Promise<void>;
+  /**
+   * Whether this is an access token of this project.
+   *
+   * @param from As for `ManagementApi.authorize`. @throws PublicError `UNAVAILABLE` if it cannot be checked.
+   */
+  isAuthorized(token: string | null, from: string): Promise<boolean>;
   /** Ref of the project. @throws DatabaseError if it must be derived and the database does not answer. */
   ref(): Promise<string>;
   stop(): Promise<void>;
@@ -60,11 +68,8 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
   async function load(): Promise<void> {
     if (configOnly) return;
     await refresh();
-    const isWithout = await hasConfigTables(pool).then(
-      (there) => !there,
-      () => false,
-    );
-    if (isWithout || stopped) return;
+    const isThere = await hasConfigTables(pool).catch(() => true);
+    if (!isThere || stopped) return;
     listener = startListener({
       connectionString: config.adminDatabaseUrl,
       applicationName: 'pgreflect configuration listener',
@@ -95,6 +100,7 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
     api,
     loaded,
     configure: (start) => templates.replace(start),
+    isAuthorized: createAccessCheck(api, () => ref(pool)),
     ref: () => ref(pool),
     stop: async () => {
       stopped = true;
@@ -103,5 +109,17 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
       await finishesWithin(endLimitMs, loaded);
       await listener?.stop();
     },
+  };
+}
+
+function createAccessCheck(api: ManagementApi, ref: () => Promise<string>): Management['isAuthorized'] {
+  return async (token, from) => {
+    try {
+      await api.authorize(await ref(), token, from);
+      return true;
+    } catch (cause) {
+      if (cause instanceof ManagementError && cause.status < 500) return false;
+      throw new PublicError('UNAVAILABLE', 'The database is not responding.', { cause });
+    }
   };
 }

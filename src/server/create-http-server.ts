@@ -1,17 +1,13 @@
 /**
- * Builds the HTTP server: all routes and the rules common to them (ids, caching, CORS, errors, the log).
+ * Builds the HTTP server: the rules common to all routes (ids, caching, CORS, errors, the log), around the routes.
  *
  * Turns the errors of routes without an error format of their own into responses: public errors unchanged, all others
  * masked under an id.
  */
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { graphqlMethods, registerGraphqlRoutes } from '../graphql/routes/graphql-route.ts';
 import { PublicError } from '../shared/errors.ts';
 import { InvariantError } from '../shared/invariant.ts';
-import { registerGraphiql } from '../studio/routes/graphiql-route.ts';
-import { registerInbox } from '../studio/routes/inbox-route.ts';
-import { allowStudioFiles, registerStudio } from '../studio/routes/studio-route.ts';
 import { createClientAddress } from './caller/client-address.ts';
 import { guardConnections, type HoldMemory, readTimeoutMs } from './connection/connections.ts';
 import { servePipelinedInOrder } from './connection/pipelined-requests.ts';
@@ -25,12 +21,12 @@ import {
 import { anyOriginHeaders, registerCors } from './cors.ts';
 import { errorAnswer, retryAfterSeconds } from './error-body.ts';
 import { frameworkStatus } from './framework-status.ts';
-import { registerHealth } from './health.ts';
+import { type Readiness, registerHealth } from './health.ts';
 import { answerTypeOf } from './media-types.ts';
-import { registerMetrics } from './metrics/metrics-route.ts';
+import { type MetricsParts, registerMetrics } from './metrics/metrics-route.ts';
 import { type Describe, registerOpenApi } from './openapi.ts';
 import type { HttpParts } from './parts.ts';
-import { graphqlPath } from './paths.ts';
+import { graphqlMethods, graphqlPath } from './paths.ts';
 import { commonHeaders } from './response-head.ts';
 import { noStages, pathOf, requestId, trackRequest, trackRequests } from './track-requests.ts';
 
@@ -45,8 +41,19 @@ const receiveCheckMs = 5000;
 /** Largest head of a request, including its path. A token with the most metadata allowed takes 45 kB. */
 const maxHeaderSize = 65_536;
 
+/** What the server needs beside its routes. */
+interface ServerParts extends Pick<HttpParts, 'config' | 'observe'> {
+  /** For `/ready`. */
+  readonly ready: Readiness;
+  /** For Prometheus; absent: no such route. */
+  readonly metrics?: MetricsParts;
+}
+
+/** Adds the routes of the APIs. @returns Their descriptions, for `/openapi.json`. */
+type AddRoutes = (app: HttpServer) => Promise<readonly Describe[]>;
+
 /** Builds the server without listening. */
-export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
+export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes): Promise<HttpServer> {
   const { observe, config } = parts;
   const addressOf = createClientAddress(config.trustedProxies, observe);
   const answerError = createErrorHandler(parts);
@@ -90,14 +97,9 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   app.setErrorHandler(answerError);
   answerUnknownPaths(app, parts);
   await registerCors(app, config);
-  registerHealth(app, parts);
+  registerHealth(app, parts.ready);
   if (parts.metrics) registerMetrics(app, parts.metrics);
-  await addPages(app, parts);
-  registerOpenApi(app, parts.config.externalUrl, [
-    ...(await addAuth(app, parts)),
-    ...(await addManagement(app, parts)),
-  ]);
-  await registerGraphqlRoutes(app, parts);
+  registerOpenApi(app, config.externalUrl, await addRoutes(app));
   return app;
 }
 
@@ -115,38 +117,6 @@ export async function closeServer(app: HttpServer, drainTimeoutMs: number): Prom
     clearInterval(sweep);
     clearTimeout(giveUp);
   }
-}
-
-async function addPages(app: FastifyInstance, parts: HttpParts): Promise<void> {
-  const { inbox, studio } = parts;
-  await allowStudioFiles(app);
-  registerGraphiql(app, parts);
-  if (!inbox && !studio) return;
-  if (inbox) registerInbox(app, inbox);
-  registerStudio(app, parts);
-}
-
-// Loads the code of optional services only when they are added.
-
-async function addAuth(app: FastifyInstance, parts: HttpParts): Promise<readonly Describe[]> {
-  const { auth } = parts;
-  if (!auth) return [];
-  const [{ registerAuth }, { describeAuth }] = await Promise.all([
-    import('../auth/routes/auth-route.ts'),
-    import('../auth/routes/auth-description.ts'),
-  ]);
-  await registerAuth(app, parts, auth);
-  return [describeAuth];
-}
-
-async function addManagement(app: FastifyInstance, { management, observe }: HttpParts): Promise<readonly Describe[]> {
-  if (!management) return [];
-  const [{ registerManagementRoutes }, { describeManagement }] = await Promise.all([
-    import('../management/routes/management-route.ts'),
-    import('../management/routes/management-description.ts'),
-  ]);
-  await registerManagementRoutes(app, management, observe);
-  return [describeManagement];
 }
 
 /** Refuses schemas: routes check their requests themselves, and the framework gets finished text. */
@@ -177,7 +147,7 @@ const otherServices: ReadonlyMap<string, string> = new Map([
   ['realtime', 'Realtime'],
 ]);
 
-function answerUnknownPaths(app: FastifyInstance, { config, observe }: HttpParts): void {
+function answerUnknownPaths(app: FastifyInstance, { config, observe }: ServerParts): void {
   let isRealtimeNoted = false;
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
@@ -205,7 +175,7 @@ function answerUnknownPaths(app: FastifyInstance, { config, observe }: HttpParts
 
 type ErrorHandler = (error: FastifyError | PublicError, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-function createErrorHandler({ observe }: HttpParts): ErrorHandler {
+function createErrorHandler({ observe }: ServerParts): ErrorHandler {
   return (error, request, reply) => {
     const shown = toPublicError(error, () => {
       const id = randomUUID();

@@ -4,8 +4,8 @@
  * Every error body is a GraphQL response. A 401 also has `message` and `hint` at top level, where Supabase's clients
  * look.
  */
-import type { Answer } from '../graphql/execute/executor.ts';
 import { errorCodes, type PublicError } from '../shared/errors.ts';
+import type { AnswerFacts } from '../shared/observation.ts';
 import type { AnswerType } from './media-types.ts';
 
 /** Status, code and body for a request that did not reach the executor. */
@@ -23,7 +23,7 @@ export function errorAnswer(error: PublicError, answerType: AnswerType = 'applic
  * The status of an answer: that of the first code that has an HTTP status; otherwise 200. With
  * `application/graphql-response+json`, 400 if nothing was executed.
  */
-export function statusOf(answer: Pick<Answer, 'executed' | 'codes'>, answerType: AnswerType): number {
+export function statusOf(answer: Pick<AnswerFacts, 'executed' | 'codes'>, answerType: AnswerType): number {
   const transport = answer.codes.find((code) => errorCodes[code].transport);
   if (transport !== undefined) return errorCodes[transport].status;
   if (answer.executed || answerType !== 'application/graphql-response+json') return 200;

@@ -2,14 +2,15 @@
  * `/health`: the process runs. `/ready`: it can answer requests, or the reason why not.
  */
 import type { FastifyInstance } from 'fastify';
-import type { Executor } from '../graphql/execute/executor.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';
 import { retryAfterSeconds } from './error-body.ts';
-import type { HttpParts } from './parts.ts';
+
+/** Why requests cannot be answered now, in one sentence; null if they can. */
+export type Readiness = () => Promise<string | null>;
 
 /** Adds both routes, which need no key. */
-export function registerHealth(app: FastifyInstance, { ready }: HttpParts): void {
+export function registerHealth(app: FastifyInstance, ready: Readiness): void {
   app.get('/health', (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
   app.get('/ready', async (_request, reply) => {
     const reason = await ready();
@@ -27,17 +28,11 @@ const patienceMs = 2000;
 
 const isSilent = 'The database is not responding.';
 
-/** Makes `HttpParts.ready`. */
-export function createReadiness({
-  executor,
-  systemPool,
-}: {
-  readonly executor: Executor;
-  readonly systemPool: SystemPool;
-}): HttpParts['ready'] {
+/** Makes the check. @param notReady A reason that needs no query. */
+export function createReadiness(notReady: () => string | null, systemPool: SystemPool): Readiness {
   let asked: { readonly at: number; readonly answer: Promise<string | null> } | null = null;
   return async () => {
-    const reason = executor.notReady();
+    const reason = notReady();
     if (reason !== null) return reason;
     if (asked === null || performance.now() - asked.at > readyForMs) {
       const answer = finishesWithin(patienceMs, systemPool.query('select 1')).then(

@@ -6,6 +6,9 @@ import type { Config } from '../config/config.ts';
 /** The path of the GraphQL API. */
 export const graphqlPath = '/graphql/v1';
 
+/** Methods of that path, for `Allow`. */
+export const graphqlMethods = 'GET, HEAD, POST, OPTIONS';
+
 /** The path under which the auth service is mounted. */
 export const authPath = '/auth/v1';
 

@@ -4,10 +4,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Answer } from '../graphql/execute/executor.ts';
 import type { Caller } from '../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
-import type { Observe } from '../shared/observation.ts';
+import type { AnswerFacts, Observe } from '../shared/observation.ts';
 import type { Identity } from './caller/authenticate.ts';
 import type { ClientAddress } from './caller/client-address.ts';
 import type { HoldMemory } from './connection/connections.ts';
@@ -171,7 +170,7 @@ interface RequestState extends DisconnectSignal {
   readonly startedAt: number;
   /** Pattern of the path, where its route lacks the method and so the framework found none. */
   refusedPath: string | null;
-  answer: Omit<Answer, 'body'> | null;
+  answer: AnswerFacts | null;
   /** Error code of an answer of the auth service or the management API. */
   errorCode: string | null;
   bytes: number;

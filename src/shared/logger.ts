@@ -25,7 +25,7 @@ interface LoggerOptions {
 }
 
 /** Writes observations as log lines. */
-export interface ObservationLogger {
+interface ObservationLogger {
   readonly observe: Observe;
   /** Writes out the buffer. */
   flush(): void;

@@ -4,6 +4,25 @@
  *
  * No member can hold a value of a request, a token, a key, a header or SQL text, so none can leak.
  */
+import type { Code } from './errors.ts';
+
+/** Durations of the stages of an operation in milliseconds, named as in `Server-Timing` and the log. */
+export interface Stopwatch {
+  parseMs: number;
+  compileMs: number;
+  runMs: number;
+}
+
+/** What is observed of an answer of the GraphQL API. */
+export interface AnswerFacts {
+  /** False if `data` is absent: the request could not be executed (400 for `application/graphql-response+json`). */
+  readonly executed: boolean;
+  /** Codes of the errors in the body, in order; empty on success. The edge reads `errorCodes[code].transport`. */
+  readonly codes: readonly Code[];
+  readonly operationName: string | null;
+  readonly documentHash: string | null;
+  readonly stages: Readonly<Stopwatch>;
+}
 
 /** Durations of a request's stages in milliseconds; 0 for stages not reached. */
 export interface ObservedStages {

@@ -243,7 +243,7 @@ test('Expect: 100-continue is answered with 100, and any other expectation is re
   await other.until(/^HTTP\/1\.1 417 /);
 });
 
-const scripts = readdirSync(new URL('../../dist/studio/assets/', import.meta.url));
+const scripts = readdirSync(new URL('../../dist/studio-app/assets/', import.meta.url));
 const script = scripts.find((name) => name.endsWith('.js'));
 
 test.each([

@@ -10,6 +10,7 @@ import { authReference } from '../../src/config/auth/auth-reference.ts';
 import { emailKindNames, emailKinds } from '../../src/config/auth/email-kinds.ts';
 import { type OptionDefinition, options } from '../../src/config/options.ts';
 import { sampleData } from '../../src/email/lint/template-samples.ts';
+import { describedSchema } from '../../src/graphql/execute/describe-schema.ts';
 import { describeManagement } from '../../src/management/routes/management-description.ts';
 import type { ApiDescription, ApiOperation } from '../../src/server/openapi.ts';
 import { errorCodes } from '../../src/shared/errors.ts';
@@ -137,7 +138,7 @@ ${tables.join('\n')}`;
 });
 
 function mergeDescriptions(): ApiDescription {
-  const parts = [describeAuth(), describeManagement()];
+  const parts = [describeAuth(), describeManagement(describedSchema)];
   return {
     operations: parts.flatMap(({ operations }) => operations),
     schemas: Object.assign({}, ...parts.map(({ schemas }) => schemas)),

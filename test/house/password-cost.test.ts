@@ -16,7 +16,7 @@ test('nothing in src/ gives the hasher a cost, or the gateway a hasher', () => {
       "src/auth/secrets/passwords.ts: export function createPasswordHasher(",
       "src/auth/start-auth.ts: hasher: setup.hasher ?? createPasswordHasher(),",
       "src/auth/steps/auth-context.ts: readonly hasher: PasswordHasher;",
-      "src/gateway.ts: ...{ config, management, clock, observe, database: core.authPool, hasher: extras.hasher },",
+      "src/gateway.ts: hasher: extras.hasher,",
     ]
   `);
 });

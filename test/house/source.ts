@@ -66,14 +66,10 @@ export function readFiles(paths: readonly string[]): SourceFile[] {
   });
 }
 
-/** Folders that are rooms of their own inside another. */
-const innerRooms = ['auth/routes', 'management/routes', 'studio/routes'];
-
 /** The room of a file, from its path. */
 export function roomOf(path: string): string {
   const [, first = path, second = ''] = path.split('/');
-  const inner = `${first}/${second}`;
-  return innerRooms.includes(inner) || (first === 'graphql' && second !== '') ? inner : first;
+  return first === 'graphql' && !second.endsWith('.ts') ? `${first}/${second}` : first;
 }
 
 const importPattern =

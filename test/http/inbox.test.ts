@@ -6,6 +6,7 @@ import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-con
 import type { MessageData } from '../../src/email/message/message.ts';
 import { createInbox } from '../../src/email/transport/inbox.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';
+import { addRoutes } from '../../src/routes.ts';
 import { createAuthenticator } from '../../src/server/caller/authenticate.ts';
 import { createHttpServer, type HttpServer } from '../../src/server/create-http-server.ts';
 import { sampleMessage } from '../support/email.ts';
@@ -26,20 +27,15 @@ async function capture(subject: string, values: AuthValues = {}, data: Partial<M
 
 async function inboxServer(isCaptured = true, isOpen = true, isGood = () => true): Promise<HttpServer> {
   const config = testConfig();
-  const app = await createHttpServer({
-    config,
-    executor: smallExecutor(),
-    authenticate: await createAuthenticator(config),
-    ready: async () => null,
-    observe: () => {},
-    graphiqlApiKey: null,
-    inbox: {
-      inbox: createInbox(pool),
-      isCaptured: () => isCaptured,
-      verifyAccessToken: async (token) => token === accessToken && isGood(),
-      isOpen,
-    },
-  });
+  const [observe, authenticate] = [() => {}, await createAuthenticator(config)];
+  const inbox = {
+    inbox: createInbox(pool),
+    isCaptured: () => isCaptured,
+    verifyAccessToken: async (token: string) => token === accessToken && isGood(),
+    isOpen,
+  };
+  const parts = { config, executor: smallExecutor(), authenticate, observe, graphiqlApiKey: null, inbox };
+  const app = await createHttpServer({ config, observe, ready: async () => null }, (http) => addRoutes(http, parts));
   onTestFinished(() => app.close());
   return app;
 }

@@ -32,7 +32,7 @@ test('the package holds SQL, examples and documents, all that its pages link to,
 });
 
 test('with the studio come the licenses of what is bundled into it, scripts and fonts', () => {
-  const licenses = readFileSync(join(root, 'dist/studio/licenses.md'), 'utf8');
+  const licenses = readFileSync(join(root, 'dist/studio-app/licenses.md'), 'utf8');
   for (const name of [
     'react',
     'graphiql',

@@ -53,7 +53,7 @@ afterAll(() => rmSync(temporary, { recursive: true, force: true }));
 
 test('the package holds the compiled program', () => {
   const paths = packed.files.map((file) => file.path);
-  for (const expected of ['dist/main.js', 'dist/studio/index.html', 'dist/index.js', 'dist/index.d.ts'])
+  for (const expected of ['dist/main.js', 'dist/studio-app/index.html', 'dist/index.js', 'dist/index.d.ts'])
     expect(paths).toContain(expected);
   // Examples are there to be read.
   const program = paths.filter((entry) => !entry.startsWith('examples/'));

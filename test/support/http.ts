@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import type { Answer, Executor, GraphQLRequest, RequestContext } from '../../src/graphql/execute/executor.ts';
 import type { Caller } from '../../src/postgres/caller/caller.ts';
+import { addRoutes } from '../../src/routes.ts';
 import { createAuthenticator } from '../../src/server/caller/authenticate.ts';
 import { createHttpServer } from '../../src/server/create-http-server.ts';
 import { type Clock, systemClock } from '../../src/shared/clock.ts';
@@ -122,14 +123,11 @@ export async function testServer(
   const calls: Call[] = [];
   const observations: Observation[] = [];
   const executor = options.executor ?? smallExecutor(calls);
-  const app = await createHttpServer({
-    config,
-    executor,
-    ready: async () => executor.notReady(),
-    authenticate: await createAuthenticator(config, options.clock ?? systemClock),
-    observe: (observation) => observations.push(observation),
-    graphiqlApiKey: options.graphiqlApiKey ?? null,
-  });
+  const observe = (observation: Observation) => void observations.push(observation);
+  const authenticate = await createAuthenticator(config, options.clock ?? systemClock);
+  const parts = { config, executor, authenticate, observe, graphiqlApiKey: options.graphiqlApiKey ?? null };
+  const ready = async () => executor.notReady();
+  const app = await createHttpServer({ config, observe, ready }, (http) => addRoutes(http, parts));
   onTestFinished(() => app.close());
   return {
     calls,

@@ -3,10 +3,10 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
-import type { AuthParts } from '../../server/parts.ts';
 import { version } from '../../shared/version.ts';
 import { member, type Serializer, serializerOf, text } from '../answers/serializer.ts';
 import { publicKeySet } from '../secrets/signing-keys.ts';
+import type { AuthParts } from './auth-parts.ts';
 
 /** Cache lifetime of the keys in seconds. */
 const keysMaxAgeSeconds = 600;

@@ -7,7 +7,6 @@ import type { FastifyRequest } from 'fastify';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type IsTrusted, networkOf, parseAddress } from '../../server/caller/client-address.ts';
 import { requestTypeOf } from '../../server/media-types.ts';
-import type { AuthParts } from '../../server/parts.ts';
 import { parseJson } from '../../shared/json.ts';
 import { parseAcceptLanguage } from '../../shared/language-tag.ts';
 import { AuthError } from '../model/auth-error.ts';
@@ -24,6 +23,7 @@ import { createRedirectRules, type RedirectRules } from '../rules/redirect.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 import { badJson } from '../steps/members.ts';
 import { type Allowance, assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
+import type { AuthParts } from './auth-parts.ts';
 
 /** A limit on requests per IP address. */
 export interface AddressLimit {

@@ -3,12 +3,13 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import type { AuthParts, HttpParts } from '../../server/parts.ts';
+import type { HttpParts } from '../../server/parts.ts';
 import { authPath, routesOf } from '../../server/paths.ts';
 import { AuthError, type AuthErrorCode } from '../model/auth-error.ts';
 import { adminRoutes } from './auth-admin-routes.ts';
 import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
 import { adminFactorRoutes, factorRoutes } from './auth-factor-routes.ts';
+import type { AuthParts } from './auth-parts.ts';
 import { providerRoutes } from './auth-provider-routes.ts';
 import { type AuthReply, sendReply, toErrorReply } from './auth-reply.ts';
 import { type AuthRequest, apiKeyOf, isForm, readAuthRequest } from './auth-request.ts';

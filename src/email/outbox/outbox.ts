@@ -112,7 +112,7 @@ export async function removeEmail(
 }
 
 /** The waiting emails. */
-export interface OutboxState {
+interface OutboxState {
   readonly waiting: number;
   /** Age of the oldest one; 0 for none. */
   readonly oldestSeconds: number;

@@ -4,10 +4,11 @@
 
 import type { FlightResult } from '../../postgres/wire/flight.ts';
 import type { PublicError } from '../../shared/errors.ts';
+import type { Stopwatch } from '../../shared/observation.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { toErrorEntry, toPublicError } from './answer/public-error.ts';
 import { executeOperation } from './execute-operation.ts';
-import type { Answer, Executor, Stopwatch } from './executor.ts';
+import type { Answer, Executor } from './executor.ts';
 import type { Outcome } from './run-attempt.ts';
 import type { ExecuteOptions, Written } from './run-flight.ts';
 

@@ -3,7 +3,7 @@
  */
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
-import type { Code } from '../../shared/errors.ts';
+import type { AnswerFacts } from '../../shared/observation.ts';
 import type { Text } from './answer/compressed-text.ts';
 
 /** The relevant members of a request body, their JSON types checked. */
@@ -29,24 +29,10 @@ export interface RequestContext {
   readonly mustSee?: bigint | null;
 }
 
-/** Measures the stages of a request, named as in `Server-Timing` and the log. */
-export interface Stopwatch {
-  parseMs: number;
-  compileMs: number;
-  runMs: number;
-}
-
 /** A finished answer, with facts for the edge and the log. */
-export interface Answer {
+export interface Answer extends AnswerFacts {
   /** The complete response body: JSON with `data` and/or `errors`. */
   readonly body: Text;
-  /** False if `data` is absent: the request could not be executed (400 for `application/graphql-response+json`). */
-  readonly executed: boolean;
-  /** Codes of the errors in the body, in order; empty on success. The edge reads `errorCodes[code].transport`. */
-  readonly codes: readonly Code[];
-  readonly operationName: string | null;
-  readonly documentHash: string | null;
-  readonly stages: Readonly<Stopwatch>;
   /** The primary's log position after a mutation, for `mustSee`; only with replicas. */
   readonly writtenAt?: string;
 }

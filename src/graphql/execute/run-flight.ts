@@ -1,6 +1,7 @@
 /**
  * One flight of a request: the caller, the role's settings and limits, and the check of the model's age.
  */
+
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { RunAsOptions } from '../../postgres/caller/flight-request.ts';
 import { runAs } from '../../postgres/caller/run-as.ts';
@@ -9,8 +10,8 @@ import type { ApiPool } from '../../postgres/pool/pool.ts';
 import type { ReplicaNeed } from '../../postgres/pool/replica.ts';
 import type { Replicas } from '../../postgres/pool/replicas.ts';
 import type { FlightResult } from '../../postgres/wire/flight.ts';
-import type { Observe } from '../../shared/observation.ts';
-import type { GraphQLRequest, RequestContext, Stopwatch } from './executor.ts';
+import type { Observe, Stopwatch } from '../../shared/observation.ts';
+import type { GraphQLRequest, RequestContext } from './executor.ts';
 import type { RequestLimits } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';

@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AnswerType, answerTypeOf, requestTypeOf } from '../../server/media-types.ts';
-import type { Hook, HttpParts } from '../../server/parts.ts';
+import type { Hook } from '../../server/parts.ts';
 import { writeRawHead } from '../../server/response-head.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Utf8Text } from '../../shared/utf8-text.ts';
@@ -15,10 +15,11 @@ import { bytesOf, CompressedText } from '../execute/answer/compressed-text.ts';
 import type { Answer } from '../execute/executor.ts';
 import { minCompressedBytes } from './compress.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
+import type { GraphqlParts } from './graphql-parts.ts';
 import { decodeText, readRequest } from './read-request.ts';
 
 /** The last hook of the route: answers requests with JSON both ways and leaves others to the route's handler. */
-export function createFastPath(parts: HttpParts): Hook {
+export function createFastPath(parts: GraphqlParts): Hook {
   const { maxBodyBytes } = parts.config.limits;
   return (request, reply, done) => {
     const { headers } = request;
@@ -61,7 +62,7 @@ function readBody(
 function ignore(): void {}
 
 async function answerJson(
-  parts: HttpParts,
+  parts: GraphqlParts,
   request: FastifyRequest,
   reply: FastifyReply,
   { body, answerType }: { readonly body: Buffer; readonly answerType: AnswerType },
@@ -79,7 +80,7 @@ async function answerJson(
  * Whether the response depends on nothing in the request: no compression, no list of origins, no transport error, no
  * write.
  */
-function isPlain({ config }: HttpParts, { headers }: FastifyRequest, answer: Answer): boolean {
+function isPlain({ config }: GraphqlParts, { headers }: FastifyRequest, answer: Answer): boolean {
   const isSmall = headers['accept-encoding'] === undefined || bytesOf(answer.body) < minCompressedBytes;
   const isOrdinary = answer.codes.length === 0 && answer.writtenAt === undefined;
   return isSmall && isOrdinary && config.corsOrigins === '*' && !config.serverTiming;

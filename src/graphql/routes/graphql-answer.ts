@@ -7,15 +7,15 @@ import type { Caller } from '../../postgres/caller/caller.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
 import { retryAfterSeconds, statusOf } from '../../server/error-body.ts';
 import type { AnswerType } from '../../server/media-types.ts';
-import type { HttpParts } from '../../server/parts.ts';
 import { bytesOf, CompressedText, type Text } from '../execute/answer/compressed-text.ts';
 import type { Answer, GraphQLRequest } from '../execute/executor.ts';
 import { acceptedEncodings, compress } from './compress.ts';
+import type { GraphqlParts } from './graphql-parts.ts';
 import { readPosition, writePosition } from './read-your-writes.ts';
 
 /** Runs a request whose caller is verified. Rejects only for internal errors. */
 export async function run(
-  { config, executor }: HttpParts,
+  { config, executor }: GraphqlParts,
   { id, state, headers }: FastifyRequest,
   graphql: GraphQLRequest,
 ): Promise<Answer> {
@@ -35,7 +35,7 @@ export async function run(
 
 /** Sets status and headers. */
 export function writeHead(
-  { config }: HttpParts,
+  { config }: GraphqlParts,
   { state }: FastifyRequest,
   reply: FastifyReply,
   { answer, answerType }: { readonly answer: Answer; readonly answerType: AnswerType },

@@ -10,19 +10,18 @@ import { countedAs } from '../../server/caller/client-address.ts';
 import { type FindCaller, type KnownCaller, rememberCallers } from '../../server/caller/remember-callers.ts';
 import { reportCounts } from '../../server/connection/report-counts.ts';
 import { answerTypeOf, type RequestType, requestTypeOf } from '../../server/media-types.ts';
-import type { Hook, HttpParts } from '../../server/parts.ts';
-import { graphqlPath } from '../../server/paths.ts';
+import type { Hook } from '../../server/parts.ts';
+import { graphqlMethods, graphqlPath } from '../../server/paths.ts';
+import { refuseMethod } from '../../server/refuse-method.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Answer, GraphQLRequest } from '../execute/executor.ts';
 import { createFastPath } from './fast-path.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
+import type { GraphqlParts } from './graphql-parts.ts';
 import type { YogaHandler } from './yoga-handler.ts';
 
-/** Methods of the path, for `Allow`. */
-export const graphqlMethods = 'GET, HEAD, POST, OPTIONS';
-
 /** Adds the routes. */
-export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpParts): Promise<void> {
+export async function registerGraphqlRoutes(app: FastifyInstance, parts: GraphqlParts): Promise<void> {
   const { config } = parts;
   const onRequest: Hook[] = [authenticateHook(rememberCallers(parts.authenticate)), shedHook(parts)];
   // After load shedding, so that refused requests do not count.
@@ -36,12 +35,6 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
     url: graphqlPath,
     handler: (_request, reply) => refuseMethod(reply, graphqlMethods, 'Send GraphQL requests with POST.'),
   });
-}
-
-/** @param allow The allowed methods. @throws PublicError always. */
-export function refuseMethod(reply: FastifyReply, allow: string, message: string): never {
-  reply.header('allow', allow);
-  throw new PublicError('METHOD_NOT_ALLOWED', message);
 }
 
 function authenticateHook(find: FindCaller): Hook {
@@ -66,7 +59,7 @@ function authenticateHook(find: FindCaller): Hook {
 const busy = new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.');
 
 /** Refuses requests that would wait for the database in vain, before their body is read. */
-function shedHook({ executor, observe }: HttpParts): Hook {
+function shedHook({ executor, observe }: GraphqlParts): Hook {
   const note = reportCounts((count) => observe({ kind: 'requests_shed', count }));
   return ({ state }, _reply, done) => {
     const { identity, address } = state;
@@ -77,7 +70,9 @@ function shedHook({ executor, observe }: HttpParts): Hook {
   };
 }
 
-function createPostHandler(parts: HttpParts): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+function createPostHandler(
+  parts: GraphqlParts,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
   let handler: Promise<YogaHandler> | null = null;
   return async (request, reply) => {
     const requestType = acceptedRequestType(request);

@@ -1,7 +1,6 @@
 /**
  * Describes the management API for `/openapi.json`: from its routes, the configuration fields and its errors.
  */
-import { describedSchema } from '../../graphql/execute/describe-schema.ts';
 import { type ApiDescription, type ApiOperation, json, response } from '../../server/openapi.ts';
 import { projectPath } from '../../server/paths.ts';
 import {
@@ -30,8 +29,8 @@ const common = ['invalid_ref', 'unauthorized', 'forbidden', 'project_not_found',
 /** Of routes without a token. */
 const ofOpen = ['invalid_ref', 'project_not_found'] as const;
 
-/** Operations and schemas. */
-export function describeManagement(): ApiDescription {
+/** Operations and schemas. @param RoleSchema What `ManagementParts.describeSchema` answers. */
+export function describeManagement(RoleSchema: JsonSchema): ApiDescription {
   const codes = Object.keys(managementErrors) as ManagementErrorCode[];
   const problem = objectOf(
     { message: text(), allow_warnings: flag },
@@ -56,7 +55,7 @@ export function describeManagement(): ApiDescription {
       SuppressedAddress: suppressedSchema,
       ConfigVersion: configVersion,
       ConfigVersionEmails: emailsOfVersion,
-      RoleSchema: describedSchema,
+      RoleSchema,
     },
   };
 }

@@ -4,9 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { auditOperator } from '../../auth/store/audit.ts';
 import type { Config } from '../../config/config.ts';
-import type { DescribedSchema } from '../../graphql/execute/describe-schema.ts';
 import { ignoredHeader, warningsHeader } from '../../server/cors.ts';
-import type { ManagementParts, RequestKind } from '../../server/parts.ts';
 import type { Route } from '../../server/paths.ts';
 import { type JsonSchema, listOf, parameter, schemaNamed } from '../../shared/json-schema.ts';
 import type { PresentedConfig, ReadResult } from '../management-api.ts';
@@ -14,6 +12,7 @@ import { demand, type ManagementCaller, masked } from '../management-caller.ts';
 import { ManagementError, type ManagementErrorCode } from '../management-error.ts';
 import { emailTrial } from '../templates/draft-schemas.ts';
 import type { AuditToken } from '../tokens/token-requests.ts';
+import type { ManagementParts, RequestKind } from './management-parts.ts';
 
 type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
 
@@ -197,7 +196,7 @@ async function readSchema(
   caller: ManagementCaller,
   role: string,
   { describeSchema }: ManagementParts,
-): Promise<DescribedSchema> {
+): Promise<unknown> {
   demand(caller, 'project:operate');
   const schema = await masked('schema_unavailable', () => describeSchema(role));
   if (schema === null)

@@ -9,13 +9,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { countedAs } from '../../server/caller/client-address.ts';
 import { frameworkStatus } from '../../server/framework-status.ts';
-import type { ManagementParts, RequestKind } from '../../server/parts.ts';
 import { projectPath, routesOf } from '../../server/paths.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { ManagementCaller } from '../management-caller.ts';
 import { ManagementError } from '../management-error.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
+import type { ManagementParts, RequestKind } from './management-parts.ts';
 import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
 
 /** Largest body in bytes: enough for all fourteen emails. */

@@ -8,16 +8,21 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
-import { ManagementError } from '../../management/management-error.ts';
-import type { Management } from '../../management/start-management.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { sameText } from '../../shared/same-text.ts';
 import { countedAs } from '../caller/client-address.ts';
 import { readTimeoutMs } from '../connection/connections.ts';
-import type { MetricsParts, PrintedMetrics } from '../parts.ts';
 import { sniffHeaders } from '../response-head.ts';
-import { type Meter, type MetricSeries, printMetrics } from './metrics.ts';
+import { type Meter, type MetricSeries, type PrintedMetrics, printMetrics } from './metrics.ts';
+
+/** What the route of the metrics needs. */
+export interface MetricsParts {
+  /** The text for Prometheus, and its type. */
+  readonly print: () => Promise<PrintedMetrics>;
+  /** Whether this is an access token. @param token Null without one. @param from Who asks, for counting wrong tokens. */
+  readonly mayRead: (token: string | null, from: string) => Promise<boolean>;
+}
 
 /** The path on both ports. */
 const metricsPath = '/metrics';
@@ -38,9 +43,10 @@ export function registerMetrics(app: FastifyInstance, { print, mayRead }: Metric
 interface OpenMetricsOptions {
   readonly config: Pick<Config, 'host' | 'metricsPort' | 'accessToken'>;
   readonly meter: Meter;
-  readonly management: Pick<Management, 'api' | 'ref'>;
+  /** Whether this is an access token of the database. @throws PublicError `UNAVAILABLE` */
+  readonly isAuthorized: MetricsParts['mayRead'];
   /** Collects the series of all processes that share the port; absent: there is only this one. */
-  readonly gather?: () => Promise<readonly MetricSeries[]>;
+  readonly gather?: (() => Promise<readonly MetricSeries[]>) | undefined;
 }
 
 /**
@@ -49,34 +55,21 @@ interface OpenMetricsOptions {
  * @returns `server` is null without a separate port.
  * @throws An error of the operating system, for example `EADDRINUSE`.
  */
-export async function openMetrics({ config, meter, management, gather }: OpenMetricsOptions) {
+export async function openMetrics({ config, meter, isAuthorized, gather }: OpenMetricsOptions) {
   const { host, metricsPort, accessToken } = config;
   const read = gather ?? (async () => [await meter.read()]);
   const print = async () => printMetrics(await read());
   const parts: MetricsParts = {
     print,
-    mayRead: (token, from) => mayRead(management, accessToken, { token, from }),
+    mayRead: async (token, from) => {
+      // This token works without the auth tables, and while the database is down.
+      if (token !== null && accessToken !== null && sameText(token, accessToken)) return true;
+      return isAuthorized(token, from);
+    },
   };
   if (metricsPort === null) return { parts, server: null };
   await meter.begin();
   return { parts, server: await serveMetrics({ host, port: metricsPort }, print) };
-}
-
-/** @throws PublicError `UNAVAILABLE` if the token cannot be checked. */
-async function mayRead(
-  { api, ref }: OpenMetricsOptions['management'],
-  accessToken: string | null,
-  { token, from }: { readonly token: string | null; readonly from: string },
-): Promise<boolean> {
-  // This token works without the auth tables, and while the database is down.
-  if (token !== null && accessToken !== null && sameText(token, accessToken)) return true;
-  try {
-    await api.authorize(await ref(), token, from);
-    return true;
-  } catch (cause) {
-    if (cause instanceof ManagementError && cause.status < 500) return false;
-    throw new PublicError('UNAVAILABLE', 'The database is not responding.', { cause });
-  }
 }
 
 /** A server for the metrics alone. */

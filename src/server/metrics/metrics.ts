@@ -6,11 +6,9 @@
  * of several processes are summed unless they say otherwise.
  */
 import type { Registry } from 'prom-client';
-import type { OutboxState } from '../../email/outbox/outbox.ts';
 import type { ReplicaState } from '../../postgres/pool/replica.ts';
 import type { PoolState } from '../../postgres/wire/pool-state.ts';
 import type { Observe } from '../../shared/observation.ts';
-import type { PrintedMetrics } from '../parts.ts';
 
 /** The state of a gateway's parts. */
 export interface MetricSources {
@@ -22,7 +20,13 @@ export interface MetricSources {
   /** Cache hits and misses of parsed and validated documents. */
   readonly documents: () => { readonly hits: number; readonly misses: number };
   /** Null without an outbox, or if it cannot be read now. */
-  readonly outbox: () => Promise<OutboxState | null>;
+  readonly outbox: () => Promise<{ readonly waiting: number; readonly oldestSeconds: number } | null>;
+}
+
+/** A text for Prometheus. */
+export interface PrintedMetrics {
+  readonly type: string;
+  readonly text: string;
 }
 
 /** Series of one process, as sent to another process. */

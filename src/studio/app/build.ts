@@ -1,5 +1,5 @@
 /**
- * Builds the studio into dist/studio, unless it was built from the same sources: `node src/studio/app/build.ts`.
+ * Builds the studio into dist/studio-app, unless it was built from the same sources: `node src/studio/app/build.ts`.
  *
  * Runs before everything that serves the studio from a checkout; an up-to-date build costs a few milliseconds. New
  * files are moved into place when complete, because several builds may run at once.
@@ -21,7 +21,7 @@ import { gzipSync } from 'node:zlib';
 
 const root = join(import.meta.dirname, '../../..');
 const sources = join(root, 'src/studio/app');
-const target = join(root, 'dist/studio');
+const target = join(root, 'dist/studio-app');
 /** The licenses that must accompany the packages' code. */
 const licensesName = 'licenses.md';
 /** The digest of the sources, beside the files. */
@@ -33,7 +33,7 @@ async function buildStudio(): Promise<boolean> {
   if (readOrNull(join(target, stampName)) === stamp) return false;
   log('Building the studio: some seconds, and again only after a change …');
   mkdirSync(join(root, 'dist'), { recursive: true });
-  const fresh = mkdtempSync(join(root, 'dist/.studio-'));
+  const fresh = mkdtempSync(join(root, 'dist/.studio-app-'));
   try {
     await bundle(fresh);
     completeLicenses(join(fresh, licensesName));

@@ -7,15 +7,15 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
-import { refuseMethod } from '../../graphql/routes/graphql-route.ts';
 import { acceptsHtml } from '../../server/media-types.ts';
-import type { HttpParts } from '../../server/parts.ts';
 import { graphqlPath } from '../../server/paths.ts';
+import { refuseMethod } from '../../server/refuse-method.ts';
 import { isLoopbackHost } from '../../shared/loopback.ts';
+import type { PageParts } from './studio-parts.ts';
 import { builtFile, keepToThisOrigin, sendStudioFile, setPagePolicy } from './studio-route.ts';
 
 /** Adds the routes. */
-export function registerGraphiql(app: FastifyInstance, { config, graphiqlApiKey }: HttpParts): void {
+export function registerGraphiql(app: FastifyInstance, { config, graphiqlApiKey }: PageParts): void {
   const { host: ownHost } = new URL(config.externalUrl);
   const keyFor = (host: string | undefined) =>
     isLoopbackHost(host) || host?.toLowerCase() === ownHost ? graphiqlApiKey : null;

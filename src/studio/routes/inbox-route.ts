@@ -10,11 +10,11 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { countedAs } from '../../server/caller/client-address.ts';
-import type { InboxParts } from '../../server/parts.ts';
 import { inboxPath } from '../../server/paths.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isLoopbackHost } from '../../shared/loopback.ts';
+import type { InboxParts } from './studio-parts.ts';
 import { keepToThisOrigin } from './studio-route.ts';
 
 /** Most open event streams per process. */

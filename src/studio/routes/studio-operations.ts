@@ -15,16 +15,16 @@ import type { ExplainedStatement } from '../../graphql/execute/explain-operation
 import { run, sendText, writeHead } from '../../graphql/routes/graphql-answer.ts';
 import { decodeText, readRequest } from '../../graphql/routes/read-request.ts';
 import { callerOf } from '../../server/caller/authenticate.ts';
-import type { Explain, HttpParts } from '../../server/parts.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { isUuid } from '../../shared/uuid.ts';
+import type { Explain, PageParts } from './studio-parts.ts';
 
 /** Answers an operation as the service role; the body is a GraphQL request. */
 export async function answerAsService(
   request: FastifyRequest,
   reply: FastifyReply,
-  parts: HttpParts,
+  parts: PageParts,
   operator: Operator,
 ): Promise<FastifyReply> {
   const { id, body, headers, method, routeOptions, state } = request;
@@ -40,14 +40,14 @@ export async function answerAsService(
 }
 
 /** The newest users, for selecting one. */
-export async function answerUsers(request: FastifyRequest, parts: HttpParts): Promise<unknown> {
+export async function answerUsers(request: FastifyRequest, parts: PageParts): Promise<unknown> {
   return (await listUsers(await contextOf(request, parts), new URLSearchParams({ per_page: '200' }))).body;
 }
 
 /** Answers with the statements; the body is a GraphQL request with the additional members `role` and `claims`. */
 export async function answerExplain(
   { body }: FastifyRequest,
-  { config }: HttpParts,
+  { config }: PageParts,
   explain: Explain,
 ): Promise<{ readonly statements: readonly ExplainedStatement[] }> {
   const text = decodeText((body as Buffer | undefined) ?? Buffer.alloc(0));
@@ -67,19 +67,19 @@ export async function answerExplain(
 const actWithinMs = 10_000;
 
 /** Answers with a token; the body is `{"user": <id>}`. */
-export function answerActAs(request: FastifyRequest, parts: HttpParts, operator: Operator): Promise<OperatorToken> {
+export function answerActAs(request: FastifyRequest, parts: PageParts, operator: Operator): Promise<OperatorToken> {
   return forUser(request, parts, (context, id) => actAsUser(context, operator, id));
 }
 
 /** Ends all sessions of a user; the body is `{"user": <id>}`. */
-export async function answerSignOut(request: FastifyRequest, parts: HttpParts, operator: Operator): Promise<object> {
+export async function answerSignOut(request: FastifyRequest, parts: PageParts, operator: Operator): Promise<object> {
   await forUser(request, parts, (context, id) => signOutUser(context, operator, id));
   return {};
 }
 
 async function forUser<T>(
   request: FastifyRequest,
-  parts: HttpParts,
+  parts: PageParts,
   run: (context: AuthContext, id: string) => Promise<T>,
 ): Promise<T> {
   const id = readUserId(request.body as Buffer | undefined);
@@ -90,7 +90,7 @@ async function forUser<T>(
   });
 }
 
-async function contextOf(request: FastifyRequest, { auth }: HttpParts): Promise<AuthContext> {
+async function contextOf(request: FastifyRequest, { auth }: PageParts): Promise<AuthContext> {
   if (!auth) throw new PublicError('NOT_FOUND', 'This gateway has no auth service.');
   return readAuthRequest(request, auth, await auth.currentConfig(), performance.now() + actWithinMs).context;
 }

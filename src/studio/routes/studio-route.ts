@@ -15,10 +15,10 @@ import { findSigningKey, makeApiKey } from '../../config/keys.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
-import type { HttpParts, StudioParts } from '../../server/parts.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
+import type { PageParts, StudioParts } from './studio-parts.ts';
 import type { Project } from './studio-project.ts';
 
 /** The path of the studio. */
@@ -35,8 +35,8 @@ const contentSecurityPolicy =
 const closed = { config: { cors: false } } as const;
 const small = { ...closed, bodyLimit: 4096 };
 
-/** The same from src/http and from dist/http. */
-const root = fileURLToPath(new URL('../../../dist/studio/', import.meta.url));
+/** The same from src/ and from dist/. */
+const root = fileURLToPath(new URL('../../../dist/studio-app/', import.meta.url));
 
 /** Lets replies send the files, which were compressed at build time. */
 export async function allowStudioFiles(app: FastifyInstance): Promise<void> {
@@ -75,7 +75,7 @@ export function sendStudioFile(request: FastifyRequest, reply: FastifyReply): Fa
 }
 
 /** Adds the routes; without a management API, only those of the pages, which the inbox needs. */
-export function registerStudio(app: FastifyInstance, parts: HttpParts): void {
+export function registerStudio(app: FastifyInstance, parts: PageParts): void {
   const { studio } = parts;
   app.register(async (scope) => {
     scope.addHook('onSend', keepToThisOrigin);
@@ -132,7 +132,7 @@ async function authorizeOperator(request: FastifyRequest, studio: StudioParts): 
 
 async function describeProject(
   caller: ManagementCaller,
-  { config, inbox }: HttpParts,
+  { config, inbox }: PageParts,
   studio: StudioParts,
 ): Promise<Project> {
   const ref = await studio.ref();

@@ -2,33 +2,48 @@
  * Starts the auth service and makes what HTTP needs of it: routes, and the inbox for captured messages.
  */
 
-import { createConfiguredHosts } from '../../config/auth/configured-hosts.ts';
-import type { Config } from '../../config/config.ts';
-import type { Management } from '../../management/start-management.ts';
-import { findKey, refuseWithdrawnKey } from '../../server/caller/authenticate.ts';
-import { createTrust } from '../../server/caller/client-address.ts';
-import { createTokenVerifier } from '../../server/caller/verify-token.ts';
-import type { AuthParts, InboxParts } from '../../server/parts.ts';
-import { authUrlOf, inboxPath } from '../../server/paths.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { createEgress } from '../../shared/egress/egress.ts';
-import type { VerifyClaims } from '../rules/bearer.ts';
-import type { Auth, AuthSetup } from '../start-auth.ts';
+import type { AuthConfig, AuthValues } from '../config/auth/auth-config.ts';
+import { createConfiguredHosts } from '../config/auth/configured-hosts.ts';
+import type { Config } from '../config/config.ts';
+import type { Inbox } from '../email/transport/inbox.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
+import { findKey, refuseWithdrawnKey } from '../server/caller/authenticate.ts';
+import { createTrust } from '../server/caller/client-address.ts';
+import { createTokenVerifier } from '../server/caller/verify-token.ts';
+import { authUrlOf, inboxPath } from '../server/paths.ts';
+import type { Clock } from '../shared/clock.ts';
+import { createEgress } from '../shared/egress/egress.ts';
+import type { AuthParts } from './routes/auth-parts.ts';
+import type { VerifyClaims } from './rules/bearer.ts';
+import type { Auth, AuthSetup } from './start-auth.ts';
+
+/** Where the configuration of the service comes from. */
+interface AuthConfigStore {
+  /** The newest that was read. */
+  current(): AuthConfig;
+  snapshot(): { readonly start: AuthValues };
+  /** @throws DatabaseError */
+  refreshIfNewer(database: Queryable): Promise<AuthConfig>;
+  readonly version: number;
+}
 
 interface OpenAuthOptions
   extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'egress' | 'currentConfig' | 'configVersion'> {
-  readonly management: Management;
+  readonly configStore: AuthConfigStore;
 }
 
 /** The started service; the caller stops it. */
 export interface OpenAuth {
   readonly auth: AuthParts;
-  readonly inbox: InboxParts;
+  /** Captured emails and text messages. */
+  readonly inbox: Inbox;
+  /** Whether they are captured now. */
+  readonly isCaptured: () => boolean;
   stop(): Promise<void>;
 }
 
 /** Null if no key can sign tokens; the gateway then runs without the service. */
-export async function openAuth({ management, ...setup }: OpenAuthOptions): Promise<OpenAuth | null> {
+export async function openAuth({ configStore: store, ...setup }: OpenAuthOptions): Promise<OpenAuth | null> {
   const { config, database, clock, observe } = setup;
   if (config.jwtSecret === null && config.jwtKeys.every(({ key_ops }) => !key_ops?.includes('sign'))) {
     const message = 'No key signs tokens, so there is no auth service.';
@@ -37,13 +52,12 @@ export async function openAuth({ management, ...setup }: OpenAuthOptions): Promi
   }
   // Loaded here, so that a gateway without the service does not load its code.
   const [{ startAuth }, { isEmailCaptured }] = await Promise.all([
-    import('../start-auth.ts'),
-    import('../../email/transport/mailer.ts'),
+    import('./start-auth.ts'),
+    import('../email/transport/mailer.ts'),
   ]);
   const authUrl = authUrlOf(config);
   const inboxUrl = `${config.externalUrl}${inboxPath}`;
   const verify = await createClaimsVerifier(config, clock);
-  const { store } = management;
   const currentConfig = () => store.refreshIfNewer(database);
   const addresses = { authUrl, inboxUrl };
   const egress = createEgress(config.allowPrivateNetworks ? null : createConfiguredHosts(() => store.snapshot().start));
@@ -57,11 +71,6 @@ export async function openAuth({ management, ...setup }: OpenAuthOptions): Promi
   });
   const { services, inbox, isInstalled, stop } = auth;
   const isCaptured = () => isEmailCaptured(store.current()) || store.current().sms_provider === 'capture';
-  const verifyAccessToken = async (token: string, from: string) =>
-    management.api.authorize(await management.ref(), token, from).then(
-      () => true,
-      () => false,
-    );
   return {
     auth: {
       services,
@@ -71,7 +80,8 @@ export async function openAuth({ management, ...setup }: OpenAuthOptions): Promi
       isInstalled,
       isFromProxy: createTrust(config.trustedProxies),
     },
-    inbox: { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject },
+    inbox,
+    isCaptured,
     stop,
   };
 }

@@ -1,0 +1,199 @@
+/**
+ * Opens what answers GraphQL requests, without HTTP: connections, the catalog with the models made of it, the executor.
+ *
+ * The database may be unavailable at any time, even at the start: requests then fail with `UNAVAILABLE`, it is logged
+ * once, and all continues when it is back.
+ */
+import type { Config } from '../config/config.ts';
+import type { DatabaseError } from '../postgres/database-error.ts';
+import { isAway } from '../postgres/database-error.ts';
+import { watchAvailability } from '../postgres/pool/availability.ts';
+import { openReplicas } from '../postgres/pool/open-replicas.ts';
+import { type ApiPool, createApiPool } from '../postgres/pool/pool.ts';
+import type { ReplicaState } from '../postgres/pool/replica.ts';
+import type { Replicas } from '../postgres/pool/replicas.ts';
+import { startListener } from '../postgres/system/listener.ts';
+import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
+import type { PoolState } from '../postgres/wire/pool-state.ts';
+import type { Observe } from '../shared/observation.ts';
+import { createExecutor } from './execute/create-executor.ts';
+import type { Executor } from './execute/executor.ts';
+import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
+
+/** What answers GraphQL requests. */
+export interface Graphql {
+  readonly executor: Executor;
+  readonly reflector: Reflector;
+  /** Connections of the login for our own statements. */
+  readonly systemPool: SystemPool;
+  /** Resolves when the schema was read or the database found unavailable. @throws DatabaseError if it refuses us. */
+  start(): Promise<void>;
+  /** To be called when a connection was lost: finds out whether the database is away. */
+  suspect(problem: Error): void;
+  /** The state of the parts, for the metrics. */
+  state(): GraphqlState;
+  stop(): Promise<void>;
+}
+
+/** The state of the parts. */
+interface GraphqlState {
+  /** By the name of the pool. */
+  readonly pools: Readonly<Record<string, PoolState>>;
+  readonly replicas: readonly ReplicaState[];
+  /** Age of the model in milliseconds; null without a model. */
+  readonly modelAgeMs: number | null;
+  /** Cache hits and misses of parsed and validated documents. */
+  readonly documents: { readonly hits: number; readonly misses: number };
+}
+
+interface GraphqlOptions {
+  readonly observe: Observe;
+  /** False: another process watches the catalog. */
+  readonly watchesCatalog: boolean;
+}
+
+/**
+ * Named statements per connection; each costs memory in every server process, about 100 KB for a nested one. Enough for
+ * 200 operations used in turn, which would otherwise evict each other.
+ */
+const maxStatementsPerConnection = 250;
+
+/** Size of a row besides the answer's columns: their lengths, and columns only for ordering. */
+const protocolBytes = 1024 * 1024;
+
+/** Builds the parts; connects when it starts. */
+export function openGraphql(config: Config, { observe, watchesCatalog }: GraphqlOptions): Graphql {
+  const { databaseUrl: connectionString, poolWaitMs: waitMs } = config;
+  const suspect = (problem: Error) => availability.suspect(problem);
+  const applicationName = 'pgreflect system';
+  const size = config.systemPoolSize;
+  const systemPool = createSystemPool({ connectionString, waitMs, size, applicationName, onError: suspect });
+  // The reflector observes a failed reload; requests continue with the old model.
+  const reload = (reason: string) => reflector.readSince(performance.now(), reason).catch(() => {});
+  const availability = watchAvailability(systemPool, observe, () => void reload('database back'));
+  const reflector = new Reflector({
+    ...reflectionOptions(config),
+    pollMs: watchesCatalog ? config.schemaPollMs : null,
+    systemPool,
+    observe: (observation) => {
+      if (observation.kind === 'reload_failed' && isAway(observation.error)) suspect(observation.error);
+      else observe(observation);
+    },
+  });
+  const { pool, replicas } = openPools(config, { systemPool, suspect, observe });
+  const executor = createExecutor({
+    pool,
+    replicas,
+    reflector,
+    limits: config.limits,
+    maxResponseBytes: config.limits.maxResponseBytes,
+    requestTimeoutMs: config.statementTimeoutMs,
+    readOnlyQueries: config.readOnlyQueries,
+    freshness: config.freshness,
+    observe,
+  });
+  const listener = watchesCatalog
+    ? startListener({
+        connectionString,
+        applicationName: 'pgreflect listener',
+        check: () => reflector.refreshIfChangedSinceNow('notification'),
+        onLost: suspect,
+      })
+    : null;
+  return {
+    executor,
+    reflector,
+    systemPool,
+    suspect,
+    async start() {
+      await Promise.all([startReflector(reflector), pool.open()]);
+      // After reading the catalog, so that replicas are known to have reached the catalog's state.
+      await replicas?.start();
+    },
+    state: () => stateOf({ pool, systemPool, replicas, reflector }),
+    async stop() {
+      availability.stop();
+      reflector.stop();
+      await Promise.all([listener?.stop(), replicas?.stop()]);
+      await Promise.all([pool.stop(), systemPool.stop()]);
+    },
+  };
+}
+
+interface Pools {
+  readonly pool: ApiPool;
+  readonly replicas: Replicas | null;
+}
+
+/** The connections of requests: to the server, and to its replicas. */
+function openPools(
+  config: Config,
+  parts: { readonly systemPool: SystemPool; readonly suspect: (problem: Error) => void; readonly observe: Observe },
+): Pools {
+  const { systemPool, suspect, observe } = parts;
+  const api = {
+    size: config.poolSize,
+    waitMs: config.poolWaitMs,
+    applicationName: 'pgreflect',
+    preparedStatements: config.preparedStatements,
+    maxStatementsPerConnection,
+    maxMessageBytes: config.limits.maxResponseBytes + protocolBytes,
+  };
+  const pool = createApiPool({
+    ...api,
+    connectionString: config.databaseUrl,
+    onEvent: (event) => {
+      if (event.kind === 'connection_lost') suspect(event.problem);
+      else observe({ kind: 'prepared_statements_off' });
+    },
+  });
+  return { pool, replicas: openReplicas({ config, api, primary: systemPool, observe }) };
+}
+
+function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' | 'observe' | 'pollMs'> {
+  return {
+    schemas: config.schemas,
+    introspection: config.introspection,
+    extensions: config.extensions,
+    serviceRole: config.serviceRole,
+    extraSearchPath: config.extraSearchPath,
+    statementTimeoutMs: config.statementTimeoutMs,
+    strictVariablePositions: config.variablePositions === 'strict',
+  };
+}
+
+function stateOf({
+  pool,
+  systemPool,
+  replicas,
+  reflector,
+}: Pools & Pick<Graphql, 'systemPool' | 'reflector'>): GraphqlState {
+  const states = replicas?.states() ?? [];
+  const reflection = reflector.current();
+  return {
+    pools: {
+      api: pool.state(),
+      system: systemPool.state(),
+      ...Object.fromEntries(states.map((replica) => [`replica ${replica.number}`, replica.pool])),
+    },
+    replicas: states,
+    modelAgeMs: reflection === null ? null : performance.now() - reflection.readStartedAt,
+    documents: reflection?.documentCounts ?? { hits: 0, misses: 0 },
+  };
+}
+
+async function startReflector(reflector: Reflector): Promise<void> {
+  try {
+    await reflector.start();
+  } catch (error) {
+    if (!isAway(error) || isRefusal(error)) throw error;
+  }
+}
+
+/**
+ * A wrong name, password or database: waiting would not help. After the start it may, because operators change
+ * passwords.
+ */
+function isRefusal({ sqlstate }: DatabaseError): boolean {
+  return sqlstate !== null && (sqlstate.startsWith('28') || sqlstate === '3D000');
+}

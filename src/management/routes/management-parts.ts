@@ -1,0 +1,32 @@
+/**
+ * What the routes of the management API are built from.
+ */
+import type { Config } from '../../config/config.ts';
+import type { ReceiveEvents } from '../../email/events/receive-events.ts';
+import type { DeliverMessage, ManagementApi } from '../management-api.ts';
+
+/** What the routes of the management API need. */
+export interface ManagementParts {
+  readonly api: ManagementApi;
+  /** Sends emails; null without an auth service. */
+  readonly deliver: DeliverMessage | null;
+  /** Receives what mail services tell of emails; null without an auth service. */
+  readonly receiveEvents: ReceiveEvents | null;
+  /** The schema of a role, as JSON; null if the database lacks the role. @throws DatabaseError */
+  readonly describeSchema: (role: string) => Promise<unknown>;
+  /** Roles that requests may use; `*`: any. */
+  readonly allowedRoles: Config['allowedRoles'];
+  /** Requests per minute and token; null: no limit. */
+  readonly perMinute: number | null;
+  /**
+   * Counts a request of a token. Renderings are counted separately, because the editor sends one at every pause in
+   * typing.
+   *
+   * @param limit Requests per minute.
+   * @returns Null if allowed, otherwise the milliseconds until the next one is.
+   */
+  readonly takeRequest: (tokenId: string, kind: RequestKind, limit: number) => Promise<number | null>;
+}
+
+/** Kinds of requests, counted separately. */
+export type RequestKind = 'request' | 'rendering';

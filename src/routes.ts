@@ -1,0 +1,59 @@
+/**
+ * All routes of the gateway, added to one server. The code of optional services is loaded only when they are added.
+ */
+import type { AuthParts } from './auth/routes/auth-parts.ts';
+import { describedSchema } from './graphql/execute/describe-schema.ts';
+import { registerGraphqlRoutes } from './graphql/routes/graphql-route.ts';
+import type { ManagementParts } from './management/routes/management-parts.ts';
+import type { HttpServer } from './server/create-http-server.ts';
+import type { Describe } from './server/openapi.ts';
+import type { HttpParts } from './server/parts.ts';
+import { registerGraphiql } from './studio/routes/graphiql-route.ts';
+import { registerInbox } from './studio/routes/inbox-route.ts';
+import type { PageParts } from './studio/routes/studio-parts.ts';
+import { allowStudioFiles, registerStudio } from './studio/routes/studio-route.ts';
+
+/** The parts of all routes. */
+export interface RouteParts extends PageParts {
+  /** The management API; absent if disabled. */
+  readonly management?: ManagementParts;
+}
+
+/** Adds the routes of every part that there is. @returns Their descriptions, for `/openapi.json`. */
+export async function addRoutes(app: HttpServer, parts: RouteParts): Promise<readonly Describe[]> {
+  const { auth, management } = parts;
+  await addPages(app, parts);
+  const described = [
+    ...(auth ? [await addAuth(app, parts, auth)] : []),
+    ...(management ? [await addManagement(app, parts, management)] : []),
+  ];
+  await registerGraphqlRoutes(app, parts);
+  return described;
+}
+
+async function addPages(app: HttpServer, parts: PageParts): Promise<void> {
+  const { inbox, studio } = parts;
+  await allowStudioFiles(app);
+  registerGraphiql(app, parts);
+  if (!inbox && !studio) return;
+  if (inbox) registerInbox(app, inbox);
+  registerStudio(app, parts);
+}
+
+async function addAuth(app: HttpServer, parts: HttpParts, auth: AuthParts): Promise<Describe> {
+  const [{ registerAuth }, { describeAuth }] = await Promise.all([
+    import('./auth/routes/auth-route.ts'),
+    import('./auth/routes/auth-description.ts'),
+  ]);
+  await registerAuth(app, parts, auth);
+  return describeAuth;
+}
+
+async function addManagement(app: HttpServer, { observe }: HttpParts, management: ManagementParts): Promise<Describe> {
+  const [{ registerManagementRoutes }, { describeManagement }] = await Promise.all([
+    import('./management/routes/management-route.ts'),
+    import('./management/routes/management-description.ts'),
+  ]);
+  await registerManagementRoutes(app, management, observe);
+  return () => describeManagement(describedSchema);
+}

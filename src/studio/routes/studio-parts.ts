@@ -1,0 +1,50 @@
+/**
+ * What the routes of the studio are built from: GraphiQL, the inbox, and what only operators may ask.
+ */
+import type { AuthParts } from '../../auth/routes/auth-parts.ts';
+import type { Inbox } from '../../email/transport/inbox.ts';
+import type { GraphQLRequest } from '../../graphql/execute/executor.ts';
+import type { ExplainedStatement } from '../../graphql/execute/explain-operation.ts';
+import type { GraphqlParts } from '../../graphql/routes/graphql-parts.ts';
+import type { ManagementApi } from '../../management/management-api.ts';
+
+/** The parts of all pages. */
+export interface PageParts extends GraphqlParts {
+  /** API key to prefill in GraphiQL; null leaves the field empty. Only for local projects: the page is public. */
+  readonly graphiqlApiKey: string | null;
+  /** The auth service; absent if no key signs tokens. */
+  readonly auth?: AuthParts;
+  /** Captured emails; absent without an auth service. */
+  readonly inbox?: InboxParts;
+  /** The studio; absent without a management API. */
+  readonly studio?: StudioParts;
+}
+
+/** What the routes of the inbox need. */
+export interface InboxParts {
+  readonly inbox: Inbox;
+  /** Whether emails are captured now; if not, these paths answer 404. */
+  readonly isCaptured: () => boolean;
+  /** Whether a token is an access token that may read this project's configuration. @param from As for `ManagementApi.authorize`. */
+  readonly verifyAccessToken: (token: string, from: string) => boolean | Promise<boolean>;
+  /** Whether browsers on this machine need no token. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * The statements of an operation with their plans.
+ *
+ * @param claims JSON.
+ * @throws PublicError The first reason why the operation cannot run; `NOT_FOUND` for an unknown role.
+ */
+export type Explain = (role: string, claims: string, request: GraphQLRequest) => Promise<readonly ExplainedStatement[]>;
+
+/** What the routes of the studio need in addition. */
+export interface StudioParts {
+  /** Whether the one-time token of an address was valid. Uses it up. */
+  readonly redeemTicket: (ticket: string) => boolean;
+  /** Ref of the project. @throws DatabaseError */
+  readonly ref: () => Promise<string>;
+  readonly api: ManagementApi;
+  readonly explain: Explain;
+}
