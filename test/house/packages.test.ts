@@ -15,6 +15,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@fastify/rate-limit': ['graphql'],
   '@fastify/static': ['studio'],
   '@node-rs/bcrypt': ['auth'],
+  aws4fetch: ['email'],
   'change-case': ['config', 'cli'],
   commander: ['cli'],
   dataloader: ['graphql'],
@@ -45,6 +46,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
 const lazy = [
   '@fastify/rate-limit',
   '@node-rs/bcrypt',
+  'aws4fetch',
   'html-to-text',
   'nodemailer',
   'openid-client',
