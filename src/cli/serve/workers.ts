@@ -5,6 +5,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { MetricSeries } from '../../server/metrics/metrics.ts';
+import { backoff } from '../../shared/backoff.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts';
 
@@ -21,8 +22,7 @@ interface WorkersOptions {
 
 /** A worker that lived this long is replaced at once, in milliseconds. */
 const steadyMs = 10_000;
-const firstDelayMs = 250;
-const longestDelayMs = 15_000;
+const pauseAfter = backoff(250, 15_000);
 /** Extra time for a worker to end after its requests, in milliseconds. */
 const endingMs = 10_000;
 /** Longest wait for the metrics of a worker, in milliseconds. */
@@ -107,7 +107,7 @@ export class Workers {
 
   async #keep(place: number, onFirst: (url: string | null) => void): Promise<void> {
     const { signal } = this.#stopping;
-    let delayMs = 0;
+    let failures = 0;
     let hasListened = false;
     const onReady = (url: string) => {
       hasListened = true;
@@ -120,8 +120,8 @@ export class Workers {
       // The first worker's failure would repeat with all others.
       if (place === 1 && !hasListened) return;
       const isSteady = performance.now() - began > steadyMs;
-      delayMs = isSteady ? 0 : Math.min(Math.max(2 * delayMs, firstDelayMs), longestDelayMs);
-      await sleep(delayMs, undefined, { signal }).catch(() => {});
+      failures = isSteady ? 0 : failures + 1;
+      await sleep(pauseAfter(failures), undefined, { signal }).catch(() => {});
     }
   }
 

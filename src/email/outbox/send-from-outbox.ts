@@ -7,6 +7,7 @@
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { backoff } from '../../shared/backoff.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { type HookEmail, isHookEmail } from '../message/hook-email.ts';
@@ -30,8 +31,8 @@ export interface SendingParts {
   readonly observe: Observe;
 }
 
-const firstPauseMs = 10_000;
-const longestPauseMs = 3_600_000;
+/** 10 s after the first attempt, up to an hour. */
+const pauseAfter = backoff(10_000, 3_600_000);
 
 /** Retrying cannot help: only a different email could succeed. */
 const unwanted: readonly EmailError['code'][] = ['recipient_refused', 'message_refused'];
@@ -78,7 +79,7 @@ async function retryLater(parts: SendingParts, email: ClaimedEmail, error: unkno
   const reason = describe(error);
   const answer = (error instanceof EmailError && error.answer) || reason;
   const now = parts.clock.now();
-  const dueAt = now + pauseMs(email.attempts);
+  const dueAt = now + pauseAfter(email.attempts);
   if (isUnwanted(error) || dueAt >= email.expiresAt) return giveUp(parts, email, reason, answer);
   await postponeEmail(parts.database, email, answer, { dueAt, now });
   parts.observe({ kind: 'email', email: email.message.kind, state: 'deferred' });
@@ -99,11 +100,6 @@ async function giveUp(parts: SendingParts, email: ClaimedEmail, reason: string, 
   await end(parts, email, { state: 'failed', answer });
   parts.observe({ kind: 'email_given_up', ...logged(email), reason });
   return 'gone';
-}
-
-/** 10 s after the first attempt, then doubled each time, up to an hour. */
-function pauseMs(attempts: number): number {
-  return Math.min(longestPauseMs, firstPauseMs * 2 ** (attempts - 1));
 }
 
 function logged({ message, userId, attempts }: ClaimedEmail) {

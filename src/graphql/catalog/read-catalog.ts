@@ -11,6 +11,7 @@ import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { backoff } from '../../shared/backoff.ts';
 import { inSlices } from '../../shared/slices.ts';
 import { assembleCatalog, type CatalogRows, type CatalogText, parseCatalog } from './assemble-catalog.ts';
 import type { Catalog } from './catalog.ts';
@@ -40,6 +41,7 @@ const longestReadMs = 300_000;
 /** Attempts before a failure is final, and before a complete catalog is accepted although it changed meanwhile. */
 const maxReadings = 30;
 const maxWholeReadings = 4;
+const pauseAfter = backoff(2, 50);
 
 /**
  * Reads the catalog, 0.3 to 0.5 s for 1,000 tables of 20 columns. Repeats a few times if a change was committed
@@ -67,7 +69,7 @@ export async function readCatalog(
       if (readings === maxReadings || !isOvertaken(error)) throw error;
     }
     // A random pause, so that a loop of changes does not hit the same step each time.
-    await delay(Math.min(2 ** readings, 50) * Math.random());
+    await delay(pauseAfter(readings) * Math.random());
   }
 }
 

@@ -2,6 +2,7 @@
  * Watches whether the database answers, in one place, and reports each outage once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoff } from '../../shared/backoff.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { DatabaseError, isAway } from '../database-error.ts';
 import type { SystemPool } from '../system/run-system.ts';
@@ -12,8 +13,7 @@ function reasonOf(problem: Error): string {
   return reason || problem.message;
 }
 
-const firstDelayMs = 250;
-const longestDelayMs = 5000;
+const pauseAfter = backoff(250, 5000);
 
 /**
  * Every part that loses a connection calls `suspect`. One query then tells a lost connection from a lost database; an
@@ -25,20 +25,18 @@ export function watchAvailability(pool: SystemPool, observe: Observe, onBack: ()
   let isAsking = false;
 
   async function ask(problem: Error): Promise<void> {
-    let delayMs = firstDelayMs;
-    for (let outage = false; !signal.aborted; outage = true) {
+    for (let failures = 0; !signal.aborted; failures += 1) {
       const answers = await pool.query('select 1').then(
         () => true,
         (error) => !isAway(error),
       );
-      if (answers && outage) {
+      if (answers && failures > 0) {
         observe({ kind: 'database_back' });
         onBack();
       }
       if (answers || signal.aborted) return;
-      if (!outage) observe({ kind: 'database_lost', reason: reasonOf(problem) });
-      await sleep(delayMs, undefined, { signal }).catch(() => {});
-      delayMs = Math.min(delayMs * 2, longestDelayMs);
+      if (failures === 0) observe({ kind: 'database_lost', reason: reasonOf(problem) });
+      await sleep(pauseAfter(failures + 1), undefined, { signal }).catch(() => {});
     }
   }
 

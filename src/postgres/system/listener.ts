@@ -10,6 +10,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forDriver } from '../../config/connection-url.ts';
+import { backoff } from '../../shared/backoff.ts';
 import { finishesWithin } from '../../shared/finishes-within.ts';
 import { endLimitMs, keepAliveAfterMs } from '../wire/driver.ts';
 import { TlsClient } from '../wire/tls-client.ts';
@@ -35,8 +36,7 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
-const firstDelayMs = 250;
-const longestDelayMs = 15_000;
+const pauseAfter = backoff(250, 15_000);
 
 /**
  * Shortest and longest pause after a check that found nothing, in milliseconds, and the share of time that such checks
@@ -53,14 +53,14 @@ export function startListener(options: ListenerOptions): Listener {
   const notified = pace(options.check, stopping.signal);
 
   async function run(): Promise<void> {
-    let delayMs = firstDelayMs;
+    let failures = 0;
     let outages = 0;
     let reported = false;
     while (!stopping.signal.aborted) {
       try {
         await listenOnce(options, stopping.signal, notified, () => {
           if (outages > 0) notified();
-          delayMs = firstDelayMs;
+          failures = 0;
           reported = false;
           listening.resolve();
         });
@@ -69,8 +69,8 @@ export function startListener(options: ListenerOptions): Listener {
         if (!reported) options.onLost(problem as Error);
         reported = true;
       }
-      await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
-      delayMs = Math.min(delayMs * 2, longestDelayMs);
+      failures += 1;
+      await sleep(pauseAfter(failures), undefined, { signal: stopping.signal }).catch(() => {});
     }
   }
 
