@@ -3,7 +3,7 @@
  * neither stops this process nor keeps it from ending.
  *
  * Writes are synchronous: for a pipe they cost less than passing them to another thread, and nothing is pending when
- * the process ends.
+ * the process ends. `sonic-boom`, the output of pino, sleeps in such writes until a blocked reader goes on.
  */
 import { writeSync } from 'node:fs';
 

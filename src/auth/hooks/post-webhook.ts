@@ -2,7 +2,8 @@
  * Sends signed JSON to a webhook and waits for the answer, all attempts within one time limit.
  *
  * Retries if the server is unreachable, or answers 429 or 503 with Retry-After. Every attempt has the same id, so
- * receivers can detect repetitions.
+ * receivers can detect repetitions. Signs with node:crypto: the library `standardwebhooks`, which the tests verify with,
+ * hashes in JavaScript.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';

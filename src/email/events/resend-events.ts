@@ -1,7 +1,8 @@
 /**
  * Resend: https://resend.com/docs/dashboard/webhooks/verify-webhooks-requests, signed as Svix does.
  *
- * The secret is the signing secret of the webhook, `whsec_…`.
+ * The secret is the signing secret of the webhook, `whsec_…`. The library `standardwebhooks`, which the tests sign with, has a
+ * clock and a tolerance of its own and hashes in JavaScript.
  */
 import { createHmac } from 'node:crypto';
 import { sameBytes } from '../../shared/same-text.ts';
