@@ -387,6 +387,15 @@ from (values
     ) o
     where o.tree is not null or o.children <> '{}'
   )),
+  ('sql_routines', (
+    -- Functions in SQL and the beginning of their text: PostgreSQL plans it where they are called.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, r.proname,
+      coalesce(pg_catalog.left(case when p.prosqlbody is null then p.prosrc else pg_catalog.pg_get_function_sqlbody(p.oid) end, 20000), ''))), '[]')
+    from routines r
+    join pg_catalog.pg_proc p on p.oid = r.oid
+    join pg_catalog.pg_language l on l.oid = p.prolang and l.lanname = 'sql'
+    where r.prokind = 'f' and not r.of_extension
+  )),
   ('owned_sequences', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(d.refobjid::pg_catalog.text, d.refobjsubid)), '[]')
     from pg_catalog.pg_depend d

@@ -33,6 +33,10 @@ beforeAll(async () => {
     alter table guarded enable row level security;
     create policy of_team on guarded using (exists (select from member m join member n on n.team = m.team where n.user_id = id or m.user_id = up_id)
       or id in (select user_id from member));
+    -- PostgreSQL plans its text where it is called.
+    create function kin(p parent) returns setof member stable language sql as
+      'select m.* from member m ${Array.from({ length: 12 }, (_, at) => `left join guarded j${at} on j${at}.id = ${at === 0 ? 'm.team' : `j${at - 1}.up_id`}`).join(' ')} where j11.v is null';
+    comment on table member is '@graphql({"primary_key_columns": ["user_id"]})';
     -- As a superuser: others see no memory.
     create function kept_bytes() returns bigint stable security definer language sql as
       $$ select sum(total_bytes)::bigint from pg_catalog.pg_backend_memory_contexts $$;
@@ -69,6 +73,9 @@ const shapes: readonly Shape[] = [
   ...['v2', 'v3', 'parent', 'guarded'].map((table) => ({
     name: `many related rows of ${table}`, most: 480, make: (size: number) => ({ query: `{ ${table}Collection(first: 1) { edges { node { ${times(size, (at) => `r${at}: up { id v }`)} } } } }` }),
   })),
+  {
+    name: 'functions that read many tables', most: 480, make: (size: number) => ({ query: `{ parentCollection(first: 1) { edges { node { ${times(size, (at) => `r${at}: kin(first: 1) { edges { node { team } } }`)} } } } }` }),
+  },
   {
     name: 'conditions',
     most: 14_000,

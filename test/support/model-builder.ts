@@ -173,6 +173,7 @@ export function routine(oid: string, fieldName: string, change: Partial<Routine>
     description: null,
     added: false,
     volatility: 'stable',
+    planningWeight: 0,
     returnsSet: false,
     result: { kind: 'value', type: scalar('String') },
     arguments: [],

@@ -18,7 +18,7 @@ import type {
   TypeOperation,
 } from './catalog.ts';
 import { type CommentDirective, parseCommentDirective } from './comment-directive.ts';
-import { type PlannedTable, planningWeights } from './planned-tables.ts';
+import { type PlannedTable, planningWeights, type SqlRoutine } from './planned-tables.ts';
 import { type AccessRows, readAccess } from './role-access.ts';
 import { findViewBases, type ViewQueries } from './view-base.ts';
 
@@ -40,7 +40,7 @@ export interface CatalogRows extends AccessRows {
   readonly attributes: readonly { readonly [Key in keyof AttributeRow]-?: readonly AttributeRow[Key][] }[];
   readonly constraints: readonly CatalogForeignKey[];
   readonly constraint_columns: readonly (readonly [string, string, readonly number[]])[];
-  readonly procs: readonly (Omit<CatalogRoutine, 'defaults'> & AccessRows['procs'][number])[];
+  readonly procs: readonly (Omit<CatalogRoutine, 'defaults' | 'planningWeight'> & AccessRows['procs'][number])[];
   readonly types: readonly (Omit<CatalogType, 'getEnumValues' | 'getMembers' | 'getOperators'> &
     AccessRows['types'][number])[];
   readonly enums: readonly Pick<PgEnum, 'enumtypid' | 'enumsortorder' | 'enumlabel'>[];
@@ -50,6 +50,7 @@ export interface CatalogRows extends AccessRows {
   readonly indexes: readonly CatalogIndex[];
   readonly view_queries: ViewQueries;
   readonly planned: readonly PlannedTable[];
+  readonly sql_routines: readonly SqlRoutine[];
   readonly owned_sequences: readonly (readonly [string, number])[];
   readonly unusual_null_orders: readonly (readonly [string, number])[];
   readonly descriptions: readonly DescriptionRow[];
@@ -106,12 +107,18 @@ export function* assembleCatalog(
   version: Pick<Catalog, 'snapshot' | 'fingerprint' | 'memberships' | 'watched' | 'preRequest' | 'trustsExtensions'>,
 ): Sliced<Catalog> {
   const exposed = new Set(source.exposed);
-  const tables = new Map((yield* linkTables(source)).map((table) => [table._id, table]));
+  const names = source.classes.map(({ _id, relname }) => [_id, relname] as const);
+  const weightOf = planningWeights(source.planned, source.sql_routines, names);
+  const tables = new Map((yield* linkTables(source, weightOf)).map((table) => [table._id, table]));
   const types = new Map(linkTypes(source).map((type) => [type._id, type]));
   const namespaces = new Map(source.namespaces.map((row) => [row._id, row]));
   const comments = yield* commentsOf(source.descriptions);
   const defaults = new Map(source.routine_defaults);
-  const routines = source.procs.map((row) => ({ ...row, defaults: defaults.get(row._id) ?? null }));
+  const routines = yield* mapInSlices(source.procs, (row) => ({
+    ...row,
+    defaults: defaults.get(row._id) ?? null,
+    planningWeight: weightOf(row._id),
+  }));
   const routinesById = new Map(routines.map((row) => [row._id, row]));
   const routinesByName = Map.groupBy(routines, (row) => `${row.pronamespace} ${row.proname}`);
   const typesOf = (kind: string) =>
@@ -146,14 +153,13 @@ export function* assembleCatalog(
   };
 }
 
-function* linkTables(source: CatalogRows): Sliced<CatalogTable[]> {
+function* linkTables(source: CatalogRows, weightOf: (oid: string) => number): Sliced<CatalogTable[]> {
   const columns = yield* columnsByTable(source);
   const indexes = Map.groupBy(source.indexes, (index) => index.indrelid);
   const constraints = Map.groupBy(source.constraint_columns, ([table]) => table);
   const userCode = new Map(source.user_code);
   const baseOf = findViewBases(source.view_queries, indexes);
   const nullOrders = byColumn(source.unusual_null_orders);
-  const weightOf = planningWeights(source.planned);
   return yield* mapInSlices(source.classes, (row) => {
     const [own, unique] = [columns.get(row._id) ?? [], indexes.get(row._id) ?? []];
     const constrained = (constraints.get(row._id) ?? []).map(([, name, columns]) => ({ name, columns }));

@@ -182,6 +182,8 @@ export type CatalogRoutine = { readonly defaults: string | null } & Pick<
 > & {
   /** Came with an extension. */
   readonly ofExtension: boolean;
+  /** As of a table. */
+  readonly planningWeight: number;
 }; // biome-ignore format: a table of names
 
 /**

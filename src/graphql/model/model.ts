@@ -372,6 +372,8 @@ export interface Routine extends QualifiedName {
   readonly volatility: 'immutable' | 'stable' | 'volatile';
   /** Declared `setof`; with `kind: 'value' | 'row'`, a function with `rows 1`. */
   readonly returnsSet: boolean;
+  /** What planning each call of it costs beside its name. */
+  readonly planningWeight: number;
   readonly result: RoutineResult;
   /** Input arguments, without the row of `table` that a computed field takes first. */
   readonly arguments: readonly RoutineArgument[];

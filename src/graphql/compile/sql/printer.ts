@@ -34,7 +34,8 @@ export function printCall(call: CallPlan, row: Row | null): Sql {
     return argument.isVariadic ? sql`variadic ${value}` : value;
   });
   const first = routine.use === 'computed' ? [current(row).whole()] : [];
-  return sql`${ident(routine.namespace, routine.name)}(${list([...first, ...given])})`;
+  const name = Sql.weighed(ident(routine.namespace, routine.name), routine.planningWeight);
+  return sql`${name}(${list([...first, ...given])})`;
 }
 
 /** A table's qualified name, with what planning it costs. */

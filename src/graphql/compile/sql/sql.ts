@@ -72,7 +72,7 @@ export class Sql {
     return new Sql([parameter]);
   }
 
-  /** A piece that costs more than its text when it is planned; `tableName` is the only caller. */
+  /** A piece that costs more than its text when it is planned; `tableName` and `printCall` are the only callers. */
   static weighed(piece: Sql, weight: number): Sql {
     return weight === 0 ? piece : new Sql([...piece.#parts, { weight }]);
   }

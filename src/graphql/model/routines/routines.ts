@@ -323,6 +323,7 @@ class RoutineCandidate {
       added: use === 'computed' && args.length > 0,
       volatility: this.#volatility(),
       returnsSet: this.#row.proretset,
+      planningWeight: this.#row.planningWeight,
       result,
       arguments: args,
       table,
