@@ -1,8 +1,10 @@
 -- Fails if an untrusted role decides what some schemas contain: the owner of a table or function that we use could run code
 -- as us, and `create … if not exists` and `create or replace` keep the owner.
 --
--- The setting `pgreflect.own_schemas` names the schemas, separated by commas; `pgreflect.adopted_roles` (JSON, a list) the
--- roles that the operator trusts. Others that are trusted are superusers, and the user who runs this. No name is trusted.
+-- The setting `pgreflect.own_schemas` names the schemas, separated by commas; `pgreflect.own_tables` what must be tables there;
+-- `pgreflect.written_tables` those on which nobody untrusted may have triggers; `pgreflect.adopted_roles` (JSON, a list) the
+-- roles that the operator trusts. Others that are trusted are superusers, the user who runs this, and whoever may act as that user
+-- anyway. No name is trusted.
 do $body$
 declare
   found text;
@@ -19,6 +21,10 @@ begin
     where not r.rolsuper and r.rolname operator(pg_catalog.<>) all (array[current_user, session_user])
       and r.rolname::pg_catalog.text operator(pg_catalog.<>) all (array(
         select e.value from pg_catalog.json_array_elements_text(pg_catalog.current_setting('pgreflect.adopted_roles')::pg_catalog.json) e))
+      and not pg_catalog.pg_has_role(r.oid, session_user, 'MEMBER')
+      -- Until PostgreSQL 16, these may grant themselves every role that is no superuser.
+      and not (r.rolcreaterole and pg_catalog.current_setting('server_version_num')::pg_catalog.int4 operator(pg_catalog.<) 160000
+        and exists (select from pg_catalog.pg_roles me where me.rolname operator(pg_catalog.=) session_user and not me.rolsuper))
     union all
     select 0, 'public'
   ),
@@ -33,6 +39,12 @@ begin
     union all
     select o.oprnamespace, o.oprowner, pg_catalog.format('operator %s', o.oid::pg_catalog.regoperator) from pg_catalog.pg_operator o
   ),
+  written ("table", acl) as (
+    select c.oid::pg_catalog.regclass, c.relacl
+    from pg_catalog.pg_class c join schema s on s.oid operator(pg_catalog.=) c.relnamespace
+    where pg_catalog.concat(s.name, '.', c.relname) operator(pg_catalog.=) any (
+      pg_catalog.string_to_array(pg_catalog.current_setting('pgreflect.written_tables'), ','))
+  ),
   problem (rank, role, what) as (
     select 1, u.name, pg_catalog.format('%s belongs to the role "%s", who could run code of their own through it', t.what, u.name)
     from thing t join schema s on s.oid operator(pg_catalog.=) t.schema join untrusted u on u.oid operator(pg_catalog.=) t.owner
@@ -44,6 +56,21 @@ begin
     cross join lateral pg_catalog.aclexplode(s.acl) a
     join untrusted u on u.oid operator(pg_catalog.=) a.grantee
     where a.privilege_type operator(pg_catalog.=) 'CREATE'
+    union all
+    select 4, u.name, case when u.oid operator(pg_catalog.=) 0
+      then pg_catalog.format('everybody may create triggers on %s: revoke trigger on %s from public', w."table", w."table")
+      else pg_catalog.format('the role "%s" may create triggers on %s, which would run as you', u.name, w."table") end
+    from written w
+    cross join lateral pg_catalog.aclexplode(w.acl) a
+    join untrusted u on u.oid operator(pg_catalog.=) a.grantee
+    where a.privilege_type operator(pg_catalog.=) 'TRIGGER'
+    union all
+    select 5, u.name, pg_catalog.format('a trigger of %s runs the function %s of the role "%s" as you',
+      w."table", p.oid::pg_catalog.regprocedure, u.name)
+    from written w
+    join pg_catalog.pg_trigger t on t.tgrelid operator(pg_catalog.=) w."table"
+    join pg_catalog.pg_proc p on p.oid operator(pg_catalog.=) t.tgfoid
+    join untrusted u on u.oid operator(pg_catalog.=) p.proowner
     union all
     -- What we read and write ourselves is a table that runs no code.
     select 3, null, pg_catalog.format('%s is not a plain table', c.oid::pg_catalog.regclass)
@@ -58,6 +85,12 @@ begin
         where p.polrelid operator(pg_catalog.=) c.oid
           and (pg_catalog.pg_get_expr(p.polqual, p.polrelid) operator(pg_catalog.<>) 'true'
             or pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid) operator(pg_catalog.<>) 'true')))
+    union all
+    select 3, null, pg_catalog.format('%s is not a table', c.oid::pg_catalog.regclass)
+    from pg_catalog.pg_class c join schema s on s.oid operator(pg_catalog.=) c.relnamespace
+    where pg_catalog.concat(s.name, '.', c.relname) operator(pg_catalog.=) any (
+        pg_catalog.string_to_array(pg_catalog.current_setting('pgreflect.own_tables'), ','))
+      and c.relkind operator(pg_catalog.<>) all (array['r', 'p']::pg_catalog."char"[])
   )
   select pg_catalog.concat_ws('. ',
     (select p.what from problem p order by p.rank, p.what limit 1),

@@ -16,7 +16,9 @@ import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
 import type { ManagementParts, RequestKind } from './management/routes/management-parts.ts';
 import { type Management, startManagement } from './management/start-management.ts';
 import type { AuthStart } from './management/templates/start-templates.ts';
-import { createSystemPool, type SystemPool } from './postgres/system/run-system.ts';
+import { authSchemas } from './postgres/migrations/migrate.ts';
+import { guardPool, type OwnPool } from './postgres/migrations/own-pool.ts';
+import { createSystemPool } from './postgres/system/run-system.ts';
 import { addRoutes, type RouteParts } from './routes.ts';
 import { createAuthenticator } from './server/caller/authenticate.ts';
 import { closeServer, createHttpServer, type HttpServer } from './server/create-http-server.ts';
@@ -101,6 +103,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   const { log, flush } = await openLog(config, extras);
   const meter: Meter = new Meter(() => metricSources(parts));
   const observe: Observe = (observation) => {
+    if (observation.kind === 'reloaded') authPool.lookAgain();
     meter.observe(observation);
     log(observation);
   };
@@ -157,7 +160,7 @@ interface Parts {
   readonly clock: Clock;
   readonly graphql: Graphql;
   /** For the tables of the auth service, which the login of requests may not be able to read. */
-  readonly authPool: SystemPool;
+  readonly authPool: OwnPool;
   readonly management: Management;
   /** Null until it is open, and if no key signs tokens. */
   auth: OpenAuth | null;
@@ -175,8 +178,8 @@ async function openLog(config: Config, { observe }: GatewayExtras) {
   return { log: logger.observe, flush: () => logger.flush() };
 }
 
-function createAuthPool(config: Config, observe: Observe, onError: (problem: Error) => void): SystemPool {
-  return createSystemPool({
+function createAuthPool(config: Config, observe: Observe, onError: (problem: Error) => void): OwnPool {
+  const pool = createSystemPool({
     connectionString: config.adminDatabaseUrl,
     size: config.authPoolSize,
     waitMs: config.poolWaitMs,
@@ -186,6 +189,7 @@ function createAuthPool(config: Config, observe: Observe, onError: (problem: Err
     onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
     onError,
   });
+  return guardPool(pool, authSchemas(config.adoptRole ?? []));
 }
 
 function controlsOf({ graphql: { reflector }, management }: Parts, tickets: StudioTickets) {

@@ -9,6 +9,7 @@ import { createEventReceiver } from '../email/events/receive-events.ts';
 import { OutboxWorker } from '../email/outbox/outbox-worker.ts';
 import { createInbox, type Inbox } from '../email/transport/inbox.ts';
 import { createMailer } from '../email/transport/mailer.ts';
+import type { OwnPool } from '../postgres/migrations/own-pool.ts';
 import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Egress } from '../shared/egress/egress.ts';
@@ -40,7 +41,7 @@ export interface AuthSetup {
   readonly authUrl: string;
   readonly inboxUrl: string;
   /** Connections as the owner of the auth tables; the caller stops them. */
-  readonly database: SystemPool;
+  readonly database: OwnPool;
   readonly verify: VerifyClaims;
   /** The hosts that the service may call. */
   readonly egress: Egress;
@@ -140,8 +141,8 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   return { services, inbox: createInbox(database), isInstalled, stop };
 }
 
-function openSidePool({ config, observe, onLost }: AuthSetup): SystemPool {
-  return createSystemPool({
+function openSidePool({ config, database, observe, onLost }: AuthSetup): SystemPool {
+  const pool = createSystemPool({
     connectionString: config.adminDatabaseUrl,
     size: sidePoolSize,
     waitMs: config.poolWaitMs,
@@ -150,6 +151,7 @@ function openSidePool({ config, observe, onLost }: AuthSetup): SystemPool {
     onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
     onError: onLost,
   });
+  return database.guard(pool);
 }
 
 function overloaded(): AuthError {
@@ -157,10 +159,11 @@ function overloaded(): AuthError {
   return new AuthError('unexpected_failure', message, { status: 503, retryAfterSeconds: 1 });
 }
 
-/** Checks with every request until the tables exist; then remembers it. */
-function createInstalledCheck(database: SystemPool): () => Promise<boolean> {
+/** Checks with every request until the login may use the tables; then remembers that. */
+function createInstalledCheck(database: OwnPool): () => Promise<boolean> {
   let isThere = false;
   return async () => {
+    if (!(await database.isOurs())) return false;
     if (isThere) return true;
     const [row] = await database.query(
       `select pg_catalog.count(*) = 2 as there

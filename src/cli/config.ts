@@ -24,7 +24,7 @@ import { type Command, type CommandContext, CommandError, refuse } from './share
 import { describeError } from './shared/describe-error.ts';
 import { authDatabaseUrl, chooseAction, withAuthTables } from './shared/with-auth-tables.ts';
 
-const names = ['databaseUrl', 'adminDatabaseUrl', 'projectRef'] as const;
+const names = ['databaseUrl', 'adminDatabaseUrl', 'projectRef', 'adoptRole'] as const;
 const actions = ['export', 'diff', 'apply'] as const;
 
 /** The command `pgreflect config`. */
@@ -120,8 +120,10 @@ async function withProject(
 ): Promise<number> {
   const options = loadOptionsOrThrow(names, context.sources);
   const startValues = loadStart(options, context);
-  return withAuthTables(authDatabaseUrl(options.values), async (pool) => {
-    const ref = createProjectRef(options.values.projectRef);
+  const { values } = options;
+  const writes = context.operands[0] === 'apply' ? ['pgreflect_config', 'pgreflect_config_versions'] : [];
+  return withAuthTables({ url: authDatabaseUrl(values), adopted: values.adoptRole, writes }, async (pool) => {
+    const ref = createProjectRef(values.projectRef);
     const store = new ConfigStore({ ref, startValues, configOnly: false, observe: () => {} });
     // Else a failure would count as nothing stored.
     await pool.query('select c.version from auth.pgreflect_config c limit 0');

@@ -18,7 +18,7 @@ import type { SystemPool } from '../postgres/system/run-system.ts';
 import { type Command, type CommandContext, flagText, refuse } from './shared/command.ts';
 import { authDatabaseUrl, chooseAction, withAuthTables } from './shared/with-auth-tables.ts';
 
-const names = ['databaseUrl', 'adminDatabaseUrl', 'projectRef'] as const;
+const names = ['databaseUrl', 'adminDatabaseUrl', 'projectRef', 'adoptRole'] as const;
 const actions = ['create', 'list', 'revoke'] as const;
 
 /** The command `pgreflect tokens`. */
@@ -54,7 +54,8 @@ async function runTokens(context: CommandContext): Promise<number> {
   const run = { create: runCreate, list: runList, revoke: runRevoke }[action];
   // Check the flags before the database.
   const wanted = action === 'create' ? readWanted(context, values.projectRef) : null;
-  return withAuthTables(url, (pool) => run(pool, context, wanted as Wanted));
+  const writes = action === 'list' ? [] : ['pgreflect_access_tokens'];
+  return withAuthTables({ url, adopted: values.adoptRole, writes }, (pool) => run(pool, context, wanted as Wanted));
 }
 
 type Wanted = Parameters<typeof createAccessToken>[1];

@@ -12,8 +12,9 @@ import { onOneLine } from '../shared/one-line.ts';
 import { type Command, type CommandContext, CommandError, pathOf, refuse } from './shared/command.ts';
 import { authDatabaseUrl, chooseAction, withAuthTables } from './shared/with-auth-tables.ts';
 
-const names = ['databaseUrl', 'adminDatabaseUrl', 'authenticatedRole', 'jwtAud'] as const;
+const names = ['databaseUrl', 'adminDatabaseUrl', 'authenticatedRole', 'jwtAud', 'adoptRole'] as const;
 const actions = ['import', 'export'] as const;
+const importedTables = ['users', 'identities', 'mfa_factors'];
 
 /** The command `pgreflect users`. */
 export const users: Command = {
@@ -37,7 +38,8 @@ async function runUsers(context: CommandContext): Promise<number> {
     refuse(`pgreflect users ${action} needs a file.`, `Example: pgreflect users ${action} users.jsonl`);
   if (action === 'export' && context.flags['dry-run']) refuse('pgreflect users export takes no --dry-run.');
   const url = authDatabaseUrl(values);
-  if (action === 'export') return runExport(url, context, typed);
+  const tables = { url, adopted: values.adoptRole };
+  if (action === 'export') return runExport(tables, context, typed);
   const defaults = { role: values.authenticatedRole!, audience: values.jwtAud?.[0] ?? 'authenticated' };
   const isTrial = context.flags['dry-run'] === true;
   const onSkipped = ({ line, reason }: LineNote) => context.note(`line ${line}: left out; ${reason}.`);
@@ -47,7 +49,9 @@ async function runUsers(context: CommandContext): Promise<number> {
     if ((await file.stat()).isDirectory()) refuse(`"${typed}" is a directory.`, 'Name a file.');
     const lines = linesOf(createReadStream('', { fd: file }), maxLineBytes);
     const options = { ...defaults, isTrial, onSkipped };
-    const imported = await withAuthTables(url, (pool) => importUsers(pool, lines, options));
+    const imported = await withAuthTables({ ...tables, writes: importedTables }, (pool) =>
+      importUsers(pool, lines, options),
+    );
     return report(context, imported, isTrial);
   } finally {
     // The stream may have closed it.
@@ -68,7 +72,11 @@ function report(context: CommandContext, { users, existing, skipped, problems }:
   return 0;
 }
 
-async function runExport(url: string, context: CommandContext, typed: string): Promise<number> {
+async function runExport(
+  tables: Parameters<typeof withAuthTables>[0],
+  context: CommandContext,
+  typed: string,
+): Promise<number> {
   const path = pathOf(context, typed);
   if (existsSync(path)) refuse(`"${typed}" is there already; export does not overwrite it.`, 'Choose another name.');
   const part = `${path}.part`;
@@ -79,7 +87,7 @@ async function runExport(url: string, context: CommandContext, typed: string): P
     );
   const file = await open(part, 'wx', 0o600);
   try {
-    const count = await withAuthTables(url, (pool) => exportUsers(pool, (lines) => file.writeFile(lines)));
+    const count = await withAuthTables(tables, (pool) => exportUsers(pool, (lines) => file.writeFile(lines)));
     await file.sync();
     await rename(part, path);
     context.print(`Exported ${counted(count)}.`);

@@ -144,7 +144,8 @@ export class ConfigStore {
     if (isMissingTable(error)) return;
     this.#warnOnce(
       `The stored auth configuration cannot be read (${error.primary}); the last one known stays in force.`,
-      error.sqlstate === '42501' ? 'Set --admin-database-url to the login of the auth service.' : null,
+      // Our own refusal says by itself what to do.
+      error.sqlstate === '42501' && !error.raised ? 'Set --admin-database-url to the login of the auth service.' : null,
     );
   }
 

@@ -11,6 +11,7 @@ import type { EmailMessage } from '../email/message/message.ts';
 import { SuppressedError } from '../email/outbox/suppressed.ts';
 import { EmailError } from '../email/transport/email-error.ts';
 import { DatabaseError, isMissingTable } from '../postgres/database-error.ts';
+import type { OwnPool } from '../postgres/migrations/own-pool.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
@@ -21,7 +22,6 @@ import { demand, fixedTokenId, type ManagementCaller, masked } from './managemen
 import { ManagementError } from './management-error.ts';
 import { presentConfig } from './present-config.ts';
 import type { DigestSecret } from './secret-digest.ts';
-import { hasConfigTables } from './stored-config.ts';
 import type { DescribedEmail, RenderedDraft, SharedTemplate } from './templates/draft-schemas.ts';
 import type { RenderingTime } from './templates/rendering-time.ts';
 import { accessScopes, findAccessToken } from './tokens/access-tokens.ts';
@@ -47,7 +47,7 @@ export type DeliverMessage = (config: AuthConfig, message: EmailMessage) => Prom
 
 interface ManagementOptions {
   /** Connections that may read and write our tables. */
-  readonly pool: SystemPool;
+  readonly pool: OwnPool;
   readonly store: ConfigStore;
   /** Public address of the auth service, for the links of drafts. */
   readonly authUrl: string;
@@ -257,9 +257,10 @@ async function authorize(
 ): Promise<ManagementCaller> {
   assertRef(ref);
   if (!token) throw new ManagementError('unauthorized');
-  const caller = await findCaller(options, token, from).catch((error) => {
+  const caller = await findCaller(options, token, from).catch(async (error) => {
+    if (!(error instanceof DatabaseError) || error.kind !== 'statement') throw error;
     // A database without our tables has no project to manage.
-    if (error instanceof DatabaseError && isMissingTable(error)) throw new ManagementError('project_not_found');
+    if (isMissingTable(error) || !(await options.pool.isOurs())) throw new ManagementError('project_not_found');
     throw error;
   });
   if (caller === null) throw new ManagementError('unauthorized');
@@ -275,7 +276,7 @@ function assertRef(ref: string): void {
 /** @throws ManagementError `invalid_ref`, `project_not_found` */
 async function assertProject({ ref: ownRef, pool }: ManagementOptions, ref: string): Promise<void> {
   assertRef(ref);
-  if (ref !== (await ownRef()) || !(await hasConfigTables(pool))) throw new ManagementError('project_not_found');
+  if (ref !== (await ownRef()) || !(await pool.isOurs())) throw new ManagementError('project_not_found');
 }
 
 async function findCaller(

@@ -3,8 +3,8 @@
  */
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../config/keys.ts';
+import type { OwnPool } from '../postgres/migrations/own-pool.ts';
 import { type Listener, startListener } from '../postgres/system/listener.ts';
-import type { SystemPool } from '../postgres/system/run-system.ts';
 import { endLimitMs } from '../postgres/wire/driver.ts';
 import type { Clock } from '../shared/clock.ts';
 import { PublicError } from '../shared/errors.ts';
@@ -15,7 +15,7 @@ import { ManagementApi } from './management-api.ts';
 import { ManagementError } from './management-error.ts';
 import { createProjectRef } from './project-ref.ts';
 import { createSecretDigest } from './secret-digest.ts';
-import { configChannel, hasConfigTables } from './stored-config.ts';
+import { configChannel } from './stored-config.ts';
 import { RenderingTime } from './templates/rendering-time.ts';
 import { type AuthStart, StartTemplates } from './templates/start-templates.ts';
 import { createUnknownTokens } from './tokens/unknown-tokens.ts';
@@ -25,7 +25,7 @@ interface ManagementSetup {
   /** Public address of the auth service without a slash at the end. */
   readonly authUrl: string;
   /** Connections that may read and write our tables; the caller stops them. */
-  readonly pool: SystemPool;
+  readonly pool: OwnPool;
   readonly clock: Clock;
   readonly observe: Observe;
 }
@@ -68,7 +68,7 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
   async function load(): Promise<void> {
     if (configOnly) return;
     await refresh();
-    const isThere = await hasConfigTables(pool).catch(() => true);
+    const isThere = await pool.isOurs().catch(() => true);
     if (!isThere || stopped) return;
     listener = startListener({
       connectionString: config.adminDatabaseUrl,
@@ -86,7 +86,7 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
     pool,
     store,
     authUrl,
-    ref: () => ref(pool),
+    ref: () => ref(pool.catalog),
     accessToken,
     ignoreUnknown: managementIgnoreUnknownFields,
     digest: createSecretDigest(deriveKey(config, 'secret digest')),
@@ -100,8 +100,8 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
     api,
     loaded,
     configure: (start) => templates.replace(start),
-    isAuthorized: createAccessCheck(api, () => ref(pool)),
-    ref: () => ref(pool),
+    isAuthorized: createAccessCheck(api, () => ref(pool.catalog)),
+    ref: () => ref(pool.catalog),
     stop: async () => {
       stopped = true;
       await templates.stop();

@@ -29,12 +29,6 @@ export const configChannel = 'pgreflect_config';
 /** Versions kept per project; the next change deletes older ones. */
 const keptVersions = 100;
 
-/** Whether the database has our tables. */
-export async function hasConfigTables(database: Queryable): Promise<boolean> {
-  const [row] = await database.query(`select pg_catalog.to_regclass('auth.pgreflect_config') is not null as there`);
-  return row?.there === true;
-}
-
 /**
  * Reads the version, and the values only if the version differs: one row by its key.
  *

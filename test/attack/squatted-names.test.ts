@@ -10,6 +10,8 @@ import type { Queryable } from '../../src/postgres/system/queryable.ts';
 import { loadSqlFile } from '../../src/postgres/system/sql-file.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { usePool } from '../management/management.ts';
+import { testGateway } from '../support/gateway.ts';
+import { anonKey } from '../support/http.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
 
 // A busy machine takes its time for the tables of users.
@@ -208,6 +210,18 @@ test('the schema of the original service, which has an owner with members, is ad
   expect([refused.code, refused.out]).toEqual([1, expect.stringContaining(adopt)]);
   expect((await world.init('--auth', ...adopt.split(' '))).code).toBe(0);
   expect((await world.init('--auth', ...adopt.split(' '))).out).toContain('unchanged  tables of the auth service');
+
+  const list = (...args: readonly string[]) =>
+    runCommand(['tokens', 'list', '--database-url', world.database.url, ...args]);
+  expect((await list()).err).toContain(adopt);
+  expect((await list(...adopt.split(' '))).code).toBe(0);
+  const signUp = async (adoptRole: readonly string[] | null) => {
+    const { url } = await testGateway(world.database, { adoptRole });
+    const answer = await fetch(`${url}/auth/v1/signup`, { method: 'POST', headers: { apikey: anonKey }, body: '{}' });
+    return ((await answer.json()) as { readonly error_code?: string }).error_code;
+  };
+  expect(await signUp(null)).toBe('feature_disabled');
+  expect(await signUp([world.owner, world.tenant])).not.toBe('feature_disabled');
 });
 
 describe('roles that a tenant has made before', () => {
@@ -292,7 +306,7 @@ describe('what a login holds stops us for a limited time, and the error names th
     const world = await makeWorld();
     const client = await world.connect(world.tenant);
     await client.query(hold);
-    const own = { schemas: ['pgreflect'], adoptedRoles: [] } as const;
+    const own = { schemas: ['pgreflect'], tables: [], adoptedRoles: [] } as const;
     const make = (tx: Queryable) => tx.query('create schema pgreflect');
     await usePool(world.database, async (pool) => {
       await expect(inOwnSchemas(pool, own, make, 100)).rejects.toThrow(

@@ -6,6 +6,8 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'v
 import type { AuthConfig, AuthValues } from '../../src/config/auth/auth-config.ts';
 import { ConfigStore } from '../../src/management/config-store.ts';
 import { startManagement } from '../../src/management/start-management.ts';
+import { authSchemas } from '../../src/postgres/migrations/migrate.ts';
+import { guardPool } from '../../src/postgres/migrations/own-pool.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { send } from '../support/auth-service.ts';
@@ -112,7 +114,7 @@ describe('a change that was answered', () => {
 
   test('reaches idle processes by a notification', async () => {
     const { patch } = await managedGateway(database, await addToken(database));
-    const pool = testPool(database);
+    const pool = guardPool(testPool(database), authSchemas());
     const config = testConfig({ adminDatabaseUrl: database.url, projectRef: ref });
     const management = startManagement({
       config,

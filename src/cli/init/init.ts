@@ -12,7 +12,7 @@ import { ownSettings } from '../../postgres/migrations/own-schemas.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
-import { type Command, type CommandContext, flagText } from '../shared/command.ts';
+import type { Command, CommandContext } from '../shared/command.ts';
 import { requireDatabaseUrl } from '../shared/read-model.ts';
 import { findUnexposed } from '../shared/unexposed-schemas.ts';
 import { withDatabase } from '../shared/with-database.ts';
@@ -33,7 +33,7 @@ import { installWatch, isWatched, printWatch, removeWatch, triggerAdvice } from 
 
 const names = [
   'databaseUrl', 'adminDatabaseUrl', 'schemas', 'anonRole', 'authenticatedRole', 'serviceRole', 'loginRole', 'loginPassword',
-  'authRole', 'authRolePassword',
+  'authRole', 'authRolePassword', 'adoptRole',
 ] as const; // biome-ignore format: a table of names
 
 /** The command `pgreflect init`. */
@@ -51,11 +51,6 @@ export const init: Command = {
       doc: 'Also create the tables of the auth service, and a role that serves it.',
     },
     { flag: 'supabase', doc: 'Also create what Supabase migrations name: schemas, roles, a publication.' },
-    {
-      flag: 'adopt-role',
-      placeholder: 'NAMES',
-      doc: 'Trust these roles although others may act as them, separated by commas.',
-    },
     { flag: 'dry-run', doc: 'Print the SQL without running it.' },
     { flag: 'remove', doc: 'Undo init: remove trigger, privileges and roles.' },
   ],
@@ -83,7 +78,7 @@ async function runInit(context: CommandContext): Promise<number> {
     loginPassword: orRandom(values.loginPassword),
     schemas: values.schemas,
     grantDefaults: context.flags['grant-defaults'] === true,
-    adoptedRoles: namesOf(flagText(context, 'adopt-role')),
+    adoptedRoles: values.adoptRole ?? [],
   };
   const authRole: AuthRole = { role: values.authRole!, password: orRandom(values.authRolePassword) };
   const run = { context, url, values, setup, authRole };
@@ -92,10 +87,6 @@ async function runInit(context: CommandContext): Promise<number> {
     if (context.flags.remove) return removeAll(pool, run);
     return addAll(pool, run);
   });
-}
-
-function namesOf(list: string | null): readonly string[] {
-  return (list ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
 }
 
 /** A typed --database-url goes before the auth service's connection, which the environment has in order to serve. */

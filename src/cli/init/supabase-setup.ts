@@ -27,6 +27,7 @@ const extensions = ['pgcrypto', 'uuid-ossp', 'pg_stat_statements'] as const;
 
 const own = (adoptedRoles: readonly string[]): OwnSchemas => ({
   schemas: [...parts.map(({ schema }) => schema), 'auth'],
+  tables: [],
   adoptedRoles,
 });
 

@@ -9,7 +9,7 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine } from '../../shared/one-line.ts';
 import { runStep, type StepOutcome } from './role-setup.ts';
 
-const own = (adoptedRoles: readonly string[]): OwnSchemas => ({ schemas: ['pgreflect'], adoptedRoles });
+const own = (adoptedRoles: readonly string[]): OwnSchemas => ({ schemas: ['pgreflect'], tables: [], adoptedRoles });
 
 /** What to do if the login may not install the trigger. */
 export const triggerAdvice =

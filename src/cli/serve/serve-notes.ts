@@ -8,9 +8,10 @@ import type { Gateway } from '../../gateway.ts';
 import type { Model } from '../../graphql/model/model.ts';
 import type { Omission } from '../../graphql/model/model-context.ts';
 import { createProjectRef } from '../../management/project-ref.ts';
-import { hasConfigTables } from '../../management/stored-config.ts';
 import { operatorTokenCommand } from '../../management/tokens/access-tokens.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
+import { authSchemas } from '../../postgres/migrations/migrate.ts';
+import { guardPool } from '../../postgres/migrations/own-pool.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { summarizeRole } from '../check/check-api.ts';
 import { type CommandContext, CommandError } from '../shared/command.ts';
@@ -32,7 +33,9 @@ export async function noteServing(config: Config, url: string, context: CommandC
 /** Prints where the auth service is, and where its configuration can be changed; nothing if it is off. */
 async function noteAuth(config: Config, url: string, context: CommandContext): Promise<void> {
   const ref = await withDatabase(config.adminDatabaseUrl, async (pool) =>
-    (await hasConfigTables(pool)) ? await createProjectRef(config.projectRef)(pool) : null,
+    (await guardPool(pool, authSchemas(config.adoptRole ?? [])).isOurs())
+      ? await createProjectRef(config.projectRef)(pool)
+      : null,
   ).catch((error) => {
     if (error instanceof CommandError || error instanceof DatabaseError) return null;
     throw error;

@@ -9,8 +9,11 @@ import type { Config } from '../../config/config.ts';
 import { ConfigError, type Problem, printProblem } from '../../config/config-error.ts';
 import { loadConfig, loadServeOptions } from '../../config/load-config.ts';
 import { type Gateway, startGateway } from '../../gateway.ts';
-import { DatabaseError } from '../../postgres/database-error.ts';
+import { DatabaseError, isMissingTable } from '../../postgres/database-error.ts';
+import { authSchemas } from '../../postgres/migrations/migrate.ts';
+import { guardPool } from '../../postgres/migrations/own-pool.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { endSoon, obeySignals } from '../../signals.ts';
 import { type Command, type CommandContext, CommandError } from '../shared/command.ts';
 import { describeError, isNotReady } from '../shared/describe-error.ts';
@@ -83,16 +86,19 @@ async function refuseProblems(context: CommandContext): Promise<void> {
     };
     const findings = await inspectDatabase({ ...asked, allowedRoles: values.allowedRoles ?? roles });
     problems.push(...findings.problems);
-    const barred = await inspectAuthLogin(values.adminDatabaseUrl ?? values.databaseUrl);
+    const barred = await inspectAuthLogin(values.adminDatabaseUrl ?? values.databaseUrl, values.adoptRole ?? []);
     for (const warning of [...findings.warnings, ...barred]) context.note(`Warning:\n${printProblem(warning)}`);
   }
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
 /** A login that cannot connect now may do so later. */
-async function inspectAuthLogin(url: string): Promise<readonly Problem[]> {
+async function inspectAuthLogin(url: string, adoptedRoles: readonly string[]): Promise<readonly Problem[]> {
   try {
-    const problem = await withDatabase(url, findBarredAuthLogin);
+    const problem = await withDatabase(
+      url,
+      async (pool) => (await findBarredAuthLogin(pool)) ?? (await findForeignTables(pool, adoptedRoles)),
+    );
     return problem === null ? [] : [problem];
   } catch (error) {
     if (error instanceof CommandError || error instanceof DatabaseError) return [];
@@ -138,4 +144,17 @@ async function findBarredAuthLogin(database: Queryable): Promise<Problem | null>
     problem: `The login role "${row.login}" may not use the tables of the auth service, so sign-in and stored settings are off.`,
     fix: `Set --admin-database-url to the connection that \`pgreflect init --auth\` printed, usually of auth_admin.${lost}`,
   };
+}
+
+/** The warning where the login may use the tables, and untrusted roles decide what they are. */
+async function findForeignTables(pool: SystemPool, adoptedRoles: readonly string[]): Promise<Problem | null> {
+  const tables = guardPool(pool, authSchemas(adoptedRoles));
+  return tables.query('select').then(
+    () => null,
+    (error) => {
+      if (!(error instanceof DatabaseError) || error.kind !== 'statement') throw error;
+      if (isMissingTable(error)) return null;
+      return { problem: `Sign-in and stored settings are off: ${error.primary}.`, fix: null };
+    },
+  );
 }

@@ -6,7 +6,7 @@ import type { OptionValues } from '../../config/load-options.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { DatabaseError, isMissingTable } from '../../postgres/database-error.ts';
 import { authSchemas } from '../../postgres/migrations/migrate.ts';
-import { refuseForeign } from '../../postgres/migrations/own-schemas.ts';
+import { guardPool } from '../../postgres/migrations/own-pool.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type CommandContext, CommandError, refuse } from './command.ts';
 import { requireDatabaseUrl } from './read-model.ts';
@@ -17,42 +17,33 @@ export function authDatabaseUrl(values: OptionValues<'databaseUrl' | 'adminDatab
   return requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'auth_admin', 'admin-database-url');
 }
 
+interface AuthTables {
+  readonly url: string;
+  /** As `--adopt-role`. */
+  readonly adopted: readonly string[] | null;
+  /** Tables that the command writes, whose triggers run as its login. */
+  readonly writes?: readonly string[];
+}
+
 /**
- * As `withDatabase`.
+ * As `withDatabase`, with a look at who decides what the tables are before anything of them is read.
  *
- * @throws CommandError also if the tables are missing, or if the login is a superuser and others own what it would read
+ * @throws CommandError also if the tables are missing, or others decide what they are
  */
-export async function withAuthTables<T>(url: string, use: (pool: SystemPool) => Promise<T>): Promise<T> {
+export async function withAuthTables<T>(
+  { url, adopted, writes = [] }: AuthTables,
+  use: (pool: SystemPool) => Promise<T>,
+): Promise<T> {
   return withDatabase(url, async (pool) => {
     try {
-      await refuseForeignTables(pool);
-      return await use(pool);
+      // No command reads the emails that wait.
+      const own = { ...authSchemas(adopted ?? []), schemas: ['auth'], writes: writes.map((name) => `auth.${name}`) };
+      return await use(guardPool(pool, own));
     } catch (error) {
-      throw explainMissing(error);
+      throw explainRefusal(error);
     }
   });
 }
-
-/**
- * A view of a tenant who made the schema runs code as whoever reads it. One look is enough: where only trusted roles own
- * and create, nothing of others can come later.
- */
-async function refuseForeignTables(pool: SystemPool): Promise<void> {
-  const [login] = await pool.query(becomesSuperuser);
-  if (login?.is_so !== true) return;
-  if (login.has_schema !== true) throw missingTables();
-  try {
-    await pool.transaction((tx) => refuseForeign(tx, authSchemas()));
-  } catch (error) {
-    if (!(error instanceof DatabaseError) || error.sqlstate !== '42501') throw error;
-    const fix = 'Connect as the auth role (--admin-database-url), not as a superuser.';
-    const problem = `A superuser does not read auth tables that others may change: ${error.primary.split('. To trust ')[0]}.`;
-    throw new CommandError([{ problem, fix }], error);
-  }
-}
-
-const becomesSuperuser = `select pg_catalog.to_regnamespace('auth') is not null as has_schema, exists (
-    select from pg_catalog.pg_roles r where r.rolsuper and pg_catalog.pg_has_role(r.oid, 'MEMBER')) as is_so`;
 
 function missingTables(cause?: DatabaseError): CommandError {
   const fix = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER';
@@ -69,9 +60,20 @@ export function chooseAction<A extends string>(name: string, { operands }: Comma
   refuse(problem, nearest === null ? `One of: ${actions.join(', ')}.` : `Did you mean pgreflect ${name} ${nearest}?`);
 }
 
-function explainMissing(error: unknown): unknown {
+/** In the message of sql/own-schemas.sql, before what to do. */
+const trustHint = '. To trust ';
+
+function explainRefusal(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   if (isMissingTable(error)) return missingTables(error);
+  // Only our own look raises it.
+  if (error.sqlstate === '42501' && error.raised) {
+    const [problem = '', fix = null] = error.primary.split(trustHint);
+    return new CommandError(
+      [{ problem: `${problem}.`, fix: fix === null ? null : `${trustHint.slice(2)}${fix}` }],
+      error,
+    );
+  }
   if (error.sqlstate === '42501') {
     const fix =
       'Set --admin-database-url to the connection that `pgreflect init --auth` printed, usually of auth_admin.';

@@ -44,7 +44,9 @@ alter table auth.pgreflect_migrations enable row level security;`;
 
 /** The schemas of the auth service. */
 export function authSchemas(adoptedRoles: readonly string[] = []): OwnSchemas {
-  return { schemas: ['auth', 'pgreflect_queue'], adoptedRoles };
+  const pieces = loadMigrations().flatMap(({ pieces }) => pieces);
+  const tables = pieces.flatMap(({ kind, name }) => (kind === 'table' ? [name] : []));
+  return { schemas: ['auth', 'pgreflect_queue'], tables, adoptedRoles };
 }
 
 /**

@@ -13,7 +13,11 @@ import { loadSqlFile } from '../system/sql-file.ts';
 /** Schemas that only we, Supabase or an operator create objects in, and who may own what is in them. */
 export interface OwnSchemas {
   readonly schemas: readonly string[];
-  /** Roles that the operator trusts as owners, beside superusers and the login. */
+  /** What must be a table if it is there, qualified. */
+  readonly tables: readonly string[];
+  /** Tables whose triggers would run with more rights than whoever made them has; default: none. */
+  readonly writes?: readonly string[];
+  /** Roles that the operator trusts as owners, beside superusers, the login and whoever may act as it. */
   readonly adoptedRoles: readonly string[];
 }
 
@@ -57,23 +61,34 @@ export async function inOwnSchemas<T>(
  * @param tx A transaction.
  * @throws DatabaseError `statement`, 42501
  */
-export async function refuseForeign(tx: Queryable, { schemas, adoptedRoles }: OwnSchemas): Promise<void> {
-  await tx.query(
-    `select pg_catalog.set_config('pgreflect.own_schemas', $1, true), pg_catalog.set_config('pgreflect.adopted_roles', $2, true)`,
-    [schemas.join(), JSON.stringify(adoptedRoles)],
-  );
+export async function refuseForeign(tx: Queryable, own: OwnSchemas): Promise<void> {
+  const setLocally = 'select pg_catalog.set_config($1, $2, true)';
+  await Promise.all(settingsOf(own).map((setting) => tx.query(setLocally, setting)));
   await tx.query(loadSqlFile('own-schemas.sql'));
 }
 
 /** The same check as SQL for a person, around the statements. */
 export async function printGuarded(database: Queryable, own: OwnSchemas, text: string): Promise<string> {
   const guard = loadSqlFile('own-schemas.sql');
-  const [row] = await database.query(
-    `select pg_catalog.format('select pg_catalog.set_config(%L, %L, true), pg_catalog.set_config(%L, %L, true);',
-      'pgreflect.own_schemas', $1::text, 'pgreflect.adopted_roles', $2::text) as setting`,
-    [own.schemas.join(), JSON.stringify(own.adoptedRoles)],
-  );
-  return ['begin;', String(row?.setting), guard, text, guard, 'commit;'].join('\n');
+  const settings: string[] = [];
+  for (const setting of settingsOf(own)) {
+    const [row] = await database.query(
+      `select pg_catalog.format('select pg_catalog.set_config(%L, %L, true);', $1::text, $2::text) as text`,
+      setting,
+    );
+    settings.push(String(row?.text));
+  }
+  return ['begin;', ...settings, guard, text, guard, 'commit;'].join('\n');
+}
+
+/** The settings that sql/own-schemas.sql reads. */
+function settingsOf(own: OwnSchemas): readonly (readonly [name: string, value: string])[] {
+  return [
+    ['pgreflect.own_schemas', own.schemas.join()],
+    ['pgreflect.own_tables', own.tables.join()],
+    ['pgreflect.written_tables', (own.writes ?? []).join()],
+    ['pgreflect.adopted_roles', JSON.stringify(own.adoptedRoles)],
+  ];
 }
 
 function waitingFor(ms: number): { readonly lock_timeout: string } {
