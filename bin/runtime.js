@@ -20,7 +20,7 @@ export function missingPackagesMessage() {
 }
 
 /** The oldest major release that runs us. */
-export const requiredMajor = 24;
+const requiredMajor = 24;
 
 /** Whether the running Node is recent enough. */
 export function runtimeIsEnough() {

@@ -1,11 +1,11 @@
 /**
  * What every file of src/ looks like: a header, documented exports, a size that one person can read. Names of files, lengths of
- * functions and circles of imports are rules of biome.json.
+ * functions and circles of imports are rules of biome.json; knip finds what nobody uses.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { listFiles, readFiles, readSources, root, type SourceFile, withoutBlockComments } from './source.ts';
+import { listFiles, readSources, root, type SourceFile, withoutBlockComments } from './source.ts';
 
 const maxLines = 400;
 const maxHeaderLines = 8;
@@ -35,28 +35,6 @@ test(`a file has at most ${maxLines} lines, half of them at most ${maxMedianLine
 
 test('an export has a doc comment', () => {
   expect(sources.flatMap(undocumentedExports)).toEqual([]);
-});
-
-test('what a file exports is imported by another file, or by a test', () => {
-  const files = readFiles([...listFiles('src', '.ts'), ...listFiles('src', '.tsx'), ...listFiles('test', '.ts')]);
-  const imports = files.flatMap((file) => file.imports);
-  const imported = new Set(imports.flatMap(({ file, names }) => names.map((name) => `${file}: ${name}`)));
-  const loaded = new Set(imports.filter(({ isDynamic }) => isDynamic).map(({ file }) => file));
-  const users = new Map<string, number>();
-  for (const word of files.flatMap(({ text }) => [...new Set(text.match(/\w+/g))])) {
-    users.set(word, (users.get(word) ?? 0) + 1);
-  }
-  const exported = /^export (?:async )?(?:function\*?|const|class|type|interface) (?<name>\w+)/gm;
-  const unused = files
-    .filter(({ path }) => path.startsWith('src/'))
-    .flatMap(({ path, text }) =>
-      [...text.matchAll(exported)]
-        .map(({ groups }) => groups?.name ?? '')
-        // What is loaded with import() may be passed on before a name of it is used: the name alone tells.
-        .filter((name) => !imported.has(`${path}: ${name}`) && !(loaded.has(path) && users.get(name) !== 1))
-        .map((name) => `${path}: ${name}`),
-    );
-  expect(unused).toEqual([]);
 });
 
 test('SQL names its columns and says where a catalog table lives', () => {

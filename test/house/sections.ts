@@ -12,13 +12,13 @@ import { graphqlSections } from './graphql-sections.ts';
 export type SectionRow = readonly [number: string, title: string, ...tests: string[]];
 
 /** A test, by its file and by a part of its name as `readTestNames` gives it. */
-export interface SectionTest {
+interface SectionTest {
   readonly file: string;
   readonly name: string;
 }
 
 /** A section with the tests that cover it. */
-export interface Section {
+interface Section {
   readonly number: string;
   readonly title: string;
   readonly tests: readonly SectionTest[];

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /** One import, re-export or dynamic import. */
-export interface Import {
+interface Import {
   /** As written. */
   readonly specifier: string;
   /** Path from the root for one of our files, else null. */
@@ -23,8 +23,6 @@ export interface Import {
   readonly typeOnly: boolean;
   /** `import('…')`: loaded when the program gets there. */
   readonly isDynamic: boolean;
-  /** What is imported, by its name in the imported file; empty if `isDynamic`. */
-  readonly names: readonly string[];
 }
 
 /** A file of src/. */
@@ -49,20 +47,10 @@ export function listFiles(directory: string, ending: string): string[] {
 
 /** Every TypeScript file of src/ but the studio, which is a program of its own. */
 export function readSources(): SourceFile[] {
-  return readFiles(listFiles('src', '.ts').filter((path) => !path.startsWith('src/studio/app/')));
-}
-
-/** The TypeScript files at these paths from the root. */
-export function readFiles(paths: readonly string[]): SourceFile[] {
+  const paths = listFiles('src', '.ts').filter((path) => !path.startsWith('src/studio/app/'));
   return paths.map((path) => {
     const text = readFileSync(join(root, path), 'utf8');
-    return {
-      path,
-      folder: roomOf(path),
-      text,
-      lines: text.split('\n'),
-      imports: findImports(path, text),
-    };
+    return { path, folder: roomOf(path), text, lines: text.split('\n'), imports: findImports(path, text) };
   });
 }
 
@@ -73,7 +61,7 @@ export function roomOf(path: string): string {
 }
 
 const importPattern =
-  /^(?:import|export)\s+(?<type>type\s+)?(?<clause>[^'";]*?)from\s+'(?<from>[^']+)'|^import\s+'(?<bare>[^']+)'|\bimport\('(?<dynamic>[^']+)'\)/gm;
+  /^(?:import|export)\s+(?<type>type\s+)?[^'";]*?from\s+'(?<from>[^']+)'|^import\s+'(?<bare>[^']+)'|\bimport\('(?<dynamic>[^']+)'\)/gm;
 
 function findImports(path: string, text: string): Import[] {
   return [...withoutBlockComments(text).matchAll(importPattern)].map(({ groups = {} }) => {
@@ -85,7 +73,6 @@ function findImports(path: string, text: string): Import[] {
       package: ours ? null : packageOf(specifier),
       typeOnly: groups.type !== undefined,
       isDynamic: groups.dynamic !== undefined,
-      names: [...(groups.clause ?? '').matchAll(/(?:^|[{,])\s*(?:type\s+)?(\w+)/g)].map(([, name = '']) => name),
     };
   });
 }

@@ -52,7 +52,7 @@ export async function checkQuery(stage: Stage, role: Role, operation: Operation)
 }
 
 /** Compares an answer; null: as expected. */
-export function compareAnswer(expected: Expected, answer: Answer): Mismatch | null {
+function compareAnswer(expected: Expected, answer: Answer): Mismatch | null {
   const body = parseJson(String(answer.body)) as ReadonlyMap<string, Value>;
   const errors = (body.get('errors') ?? []) as readonly ReadonlyMap<string, Value>[];
   const wanted = `${showValue(expected.data)}\n${JSON.stringify(expected.errors)}`;

@@ -104,7 +104,7 @@ export function cursorOf(order: readonly OrderKey[], row: Row): string {
 }
 
 /** The rows in order: the first key that differs decides. */
-export function sortRows(order: readonly OrderKey[], rows: readonly Row[]): Row[] {
+function sortRows(order: readonly OrderKey[], rows: readonly Row[]): Row[] {
   return [...rows].sort((a, b) => {
     for (const { column, isDescending, nullsFirst } of order) {
       const [one, other] = [a, b].map((row) => row.cells.get(column.name));

@@ -35,7 +35,7 @@ export interface Evaluation {
 }
 
 /** One error that is expected; a null message: any. */
-export interface ExpectedError {
+interface ExpectedError {
   readonly message: string | null;
   readonly path: string | null;
   /** SQLSTATE of a database error. */
@@ -150,7 +150,7 @@ async function singleRow(object: Prepared<Row>, [row]: readonly Row[]): Promise<
 }
 
 /** Answers the selection of a connection over the rows that belong to it. */
-export function prepareConnection(evaluation: Evaluation, entity: Entity, field: Field): Prepared<readonly Row[]> {
+function prepareConnection(evaluation: Evaluation, entity: Entity, field: Field): Prepared<readonly Row[]> {
   const { document, oracle } = evaluation;
   const request = readPageRequest(evaluation, entity, field);
   const condition = prepareFilter(evaluation, entity, document.argument(field, 'filter'));

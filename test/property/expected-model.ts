@@ -127,12 +127,12 @@ export function argumentName(routine: Routine, name: string): string {
 }
 
 /** GraphQL name of a relation. */
-export function baseName(relation: Relation): string {
+function baseName(relation: Relation): string {
   return relation.directiveName ?? baseForm(relation.schema, relation.name);
 }
 
 /** Name of a function's field. */
-export function routineName(routine: Routine): string {
+function routineName(routine: Routine): string {
   if (routine.directiveName !== null) return routine.directiveName;
   const name = routine.name.replace(/^_/, '');
   return lowerFirst(baseForm(routine.schema, name));
@@ -155,7 +155,7 @@ function maySelect(relation: Relation, role: Role, column: string): boolean {
 }
 
 /** Base form of an SQL name. */
-export function baseForm(schema: Schema, name: string): string {
+function baseForm(schema: Schema, name: string): string {
   if (!schema.inflect) return name;
   return [...name]
     .map((character, index, all) => (/[\p{L}\p{N}]/u.test(all[index - 1] ?? '.') ? character : character.toUpperCase()))

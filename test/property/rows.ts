@@ -31,7 +31,7 @@ export function rowStatements(world: World, random: Random): string[] {
 }
 
 /** The text of a random value; an array's in PostgreSQL's notation. */
-export function randomText(random: Random, type: Type): string {
+function randomText(random: Random, type: Type): string {
   if (!type.isList) return random.pick(type.values);
   const elements = Array.from({ length: random.int(0, 3) }, () =>
     random.chance(0.1) ? null : random.pick(type.values),

@@ -19,7 +19,7 @@ import { finishingStatements, tableStatements } from './world-sql.ts';
 export const claims = { sub: 'ab' };
 
 /** What one role can be asked. */
-export interface Scene {
+interface Scene {
   readonly model: ExpectedModel;
   readonly snapshot: Snapshot;
   readonly material: Material;

@@ -4,7 +4,7 @@
  */
 
 /** How a value is written in a document or as a variable. */
-export type InputKind = 'int' | 'bigint' | 'float' | 'bigfloat' | 'boolean' | 'string' | 'enum' | 'opaque';
+type InputKind = 'int' | 'bigint' | 'float' | 'bigfloat' | 'boolean' | 'string' | 'enum' | 'opaque';
 
 /** A column's type. */
 export interface Type {

@@ -105,7 +105,7 @@ export interface Routine {
 }
 
 /** What a function returns. */
-export type RoutineResult =
+type RoutineResult =
   | { readonly kind: 'value'; readonly type: Type }
   | { readonly kind: 'row' | 'set'; readonly relation: Relation };
 

@@ -6,7 +6,7 @@
 export const refused = 'refused';
 
 /** A request, and the data of its answer before the migration and after it. */
-export interface Probe {
+interface Probe {
   readonly query: string;
   readonly answers: readonly [before: unknown, after: unknown];
 }

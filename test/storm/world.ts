@@ -17,7 +17,7 @@ import type { WhenOver } from '../support/when-over.ts';
 export const publicUrl = 'http://gateway.test';
 
 /** One of the processes. */
-export interface GatewayProcess {
+interface GatewayProcess {
   /** Whether a load balancer would send requests there. */
   readonly isUp: () => boolean;
   /** Ends it by a signal and waits for its end; requests in flight are cut by SIGKILL and finished after SIGTERM. */

@@ -34,7 +34,7 @@ export interface AuthRequestOptions {
 }
 
 /** A captured message. */
-export interface TestMessage {
+interface TestMessage {
   readonly kind: string;
   readonly to: string;
   readonly subject: string;

@@ -22,7 +22,7 @@ const accessToken = 'sbp_0123456789012345678901234567890123456789';
 const run = promisify(execFile);
 
 /** What a program that ended has left behind. */
-export interface Ended {
+interface Ended {
   readonly code: number;
   /** What it printed, trimmed. */
   readonly text: string;

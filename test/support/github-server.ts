@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { atEnd } from './when-over.ts';
 
 /** Who is signed in there. */
-export interface GitHubUser {
+interface GitHubUser {
   readonly id: number;
   readonly login: string;
   readonly name: string | null;

@@ -8,7 +8,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** What the process talks to. */
-export type Server = 'database' | 'mail server';
+type Server = 'database' | 'mail server';
 
 /** The steps of one process, over all of its connections. */
 export interface Steps {

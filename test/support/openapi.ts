@@ -8,7 +8,7 @@ import formats from 'ajv-formats';
 type Json = any;
 
 /** One exchange. */
-export interface Exchange {
+interface Exchange {
   readonly method: string;
   /** Without query. */
   readonly path: string;

@@ -9,7 +9,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TestDatabase } from './postgres.ts';
 
 /** What to do with a packet: pass it on, drop it, or cut the connection; a number = pass so many bytes of it, then cut. */
-export type Verdict = 'pass' | 'drop' | 'cut' | number;
+type Verdict = 'pass' | 'drop' | 'cut' | number;
 
 /** Looks at each packet on its way. `roundTrip` counts from 1 within the connection, its start-up included. */
 export type Inspector = (from: 'client' | 'server', packet: Buffer, roundTrip: number) => Verdict;

@@ -9,7 +9,7 @@ import type { TestDatabase } from './postgres.ts';
 import { scratch } from './scratch.ts';
 
 /** A server under test and its database `postgres`. */
-export interface TestServer extends TestDatabase {
+interface TestServer extends TestDatabase {
   readonly port: number;
   stop(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /**
- * `npm test`: types, format and lint beside every test that is not for the night; the last line says how it went: `N passed, N failed`.
+ * `npm test`: types, format, lint and unused code beside every test that is not for the night; the last line says how it went:
+ * `N passed, N failed`.
  *
  * Nothing stops at the first failure: each check counts as one test, so the line always speaks of everything. The counts
  * come from the test runner's JSON report and not from what it prints. Arguments are passed on to the runner.
@@ -20,6 +21,7 @@ const checks: readonly { readonly name: string; readonly command: readonly strin
   { name: 'types', command: tsc('.', 'all') },
   { name: 'types of the studio', command: tsc('src/studio/app', 'studio') },
   { name: 'format and lint', command: [join('test/node_modules/.bin/biome'), 'ci', '--error-on-warnings'] },
+  { name: 'unused code', command: [join('test/node_modules/.bin/knip'), '--no-progress'] },
 ];
 
 const [tests, ...checked] = await Promise.all([runTests(process.argv.slice(2)), ...checks.map(check)]);

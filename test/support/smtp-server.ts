@@ -19,7 +19,7 @@ export function trustTestAuthority(trusted: boolean = true): void {
 }
 
 /** What it does with the next messages. */
-export type Behaviour =
+type Behaviour =
   /** With these words behind 250, where a service has its own. */
   | { readonly kind: 'accept'; readonly words?: string }
   /** Answers the recipient, the sender or the whole message with this code. */

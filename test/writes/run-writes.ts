@@ -6,7 +6,7 @@ import type { TestExecution } from '../support/execution.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { type Below, type Document, documentOf } from './document.ts';
 import { rowsHidden } from './met-rows.ts';
-import { forwardReference, type Outcome, type Payload, unknownOrder, writeInSql } from './reference.ts';
+import { forwardReference, type Payload, unknownOrder, writeInSql } from './reference.ts';
 import { isForged, isTree } from './refused.ts';
 import type { Row } from './statements.ts';
 import type { Value } from './values.ts';
@@ -299,5 +299,3 @@ function treeConstructs({ up, down }: Tree, depth: number): string[] {
     ]),
   ];
 }
-
-export type { Outcome };

@@ -11,7 +11,7 @@ export const roles = ['anon', 'authenticated'] as const;
 export type Role = (typeof roles)[number];
 
 /** What values a column takes. */
-export type Domain = 'key' | 'code' | 'number' | 'count' | 'list' | 'json' | 'note' | 'flag' | 'reference';
+type Domain = 'key' | 'code' | 'number' | 'count' | 'list' | 'json' | 'note' | 'flag' | 'reference';
 
 export interface Column {
   readonly name: string;
@@ -31,7 +31,7 @@ export interface Reference {
 }
 
 /** A unique index: its arbiter in SQL. */
-export interface Unique {
+interface Unique {
   readonly name: string;
   readonly arbiter: string;
 }
