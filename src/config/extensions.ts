@@ -1,30 +1,11 @@
 /**
- * Extensions of the API beyond pg_graphql, each enabled by its name in `--extensions` or in a schema's comment
- * directive.
+ * Extensions of the API beyond pg_graphql: groups of features, each enabled by its name in `--extensions` or in a schema's
+ * comment directive.
  */
-import { nearestName } from './nearest-name.ts';
 import { parseNames } from './value-kinds.ts';
 
-/** All of them, in the order in which their schema names are assigned. Append new ones. */
-export const extensionNames = [
-  'relation_filters',
-  'relation_order',
-  'function_filters',
-  'json_filters',
-  'text_search',
-  'distinct',
-  'groups',
-  'counts',
-  'many_to_many',
-  'exact_cursors',
-  'upsert',
-  'nested_writes',
-  'update_operators',
-  'batch_update',
-  'functions',
-  'domains',
-  'descriptions',
-] as const;
+/** All of them. `live` has no features yet. */
+export const extensionNames = ['reads', 'writes', 'live'] as const;
 
 /** An extension. */
 export type ExtensionName = (typeof extensionNames)[number];
@@ -45,9 +26,6 @@ export function toExtensions(names: readonly string[]): readonly ExtensionName[]
   return names.map((name) => {
     const found = extensionNames.find((each) => each === name);
     if (found !== undefined) return found;
-    const nearest = nearestName(name, extensionNames);
-    throw new Error(
-      `names the extension "${name}", which does not exist; ${nearest === null ? `there are ${extensionNames.join(', ')}` : `"${nearest}" does`}`,
-    );
+    throw new Error(`names the extension "${name}", which does not exist; there are ${extensionNames.join(', ')}`);
   });
 }

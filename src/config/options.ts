@@ -214,7 +214,7 @@ export const options = {
   introspection: requests('WORD', oneOf('directive', 'never', 'always', 'service'), 'directive', { commands: serving,
     doc: 'directive: the schema comment decides. service: on for the service role, else the schema comment decides.' }),
   extensions: requests('NAMES', parseExtensions, 'all', { commands: [...serving, 'schema', 'check', 'explain'],
-    doc: 'Features beyond pg_graphql: all, none, or names separated by commas. The schema comment wins.' }),
+    doc: 'Features beyond pg_graphql: all, none, or some of reads, writes, live. The schema comment wins.' }),
   rateLimit: requests('N', parseRate, 'off', { commands: serving,
     doc: 'Requests per minute, caller and worker; off for no limit.' }),
 

@@ -235,7 +235,7 @@ test('of twice as many functions with one name, a model reads each as often', as
       });
     }
     buildModelParts(catalog, { role: 'anon', extensions: [] });
-    buildModelParts(catalog, { role: 'anon', extensions: ['functions'] });
+    buildModelParts(catalog, { role: 'anon', extensions: ['writes'] });
     return reads;
   };
   const reads = await readsOf('few_functions', 50);

@@ -140,8 +140,6 @@ test('JSON that a function returns is answered in part, unless it has such an ar
   const query = 'query ($at: [String!]) { newest(id: 1, at: $at) }';
   expect(await execution.data('anon', query, { variables: { at: ['a', 'b', '0'] } })).toEqual({ newest: '1' });
   expect(await execution.data('anon', query)).toEqual({ newest: '{"a": {"b": [1, 2]}}' });
-  const plain = await startExecution(database, { extensions: ['function_filters'] });
-  expect((await plain.errors('anon', '{ newest(id: 1, at: []) }'))[0]).toContain('Unknown argument "at"');
   const reasons = (await modelReader(database).omissions(['public'])).map(({ reason }) => reason);
   expect(reasons).toContain('Function public.part has no "at" of JSON fields: an argument of its own has that name.');
 });
@@ -174,7 +172,7 @@ describe('shown', () => {
     };
     const plain = ['nodeId', 'id', 'name', 'lat', 'lon', 'mayor', 'details'];
     expect(await fields({ extensions: [] })).toEqual([...plain, 'info']);
-    expect(await fields({ extensions: ['function_filters'] })).toEqual([
+    expect(await fields({ extensions: ['reads'] })).toEqual([
       ...plain, ...['info', 'distance', 'greet', 'shares', 'nearest', 'others', 'part', 'note'],
     ]); // biome-ignore format: names
     const other = await createDatabase(`

@@ -1,7 +1,7 @@
 /** What introspection says beside names and types. */
 import { getIntrospectionQuery } from 'graphql';
 import { expect, test } from 'vitest';
-import { type ExtensionName, extensionNames } from '../../src/config/extensions.ts';
+import type { ExtensionName } from '../../src/config/extensions.ts';
 import { printRoleSchema } from '../../src/graphql/schema/build-schema.ts';
 import { startExecution, type TestExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -108,14 +108,6 @@ test('a schema whose comment switches them off has none, and without them there 
   for (const said of ['Shown to customers.', 'Rows of', 'Global id', 'Conditions on', 'Ascending'])
     expect(plain).not.toContain(said);
   expect(plain).toContain('Day of production.');
-});
-
-test('with and without the extension, schemas differ in descriptions alone', async () => {
-  const bare = (data: unknown) => JSON.stringify(data, (key, value) => (key === 'description' ? null : value));
-  const others = await start(extensionNames.filter((name) => name !== 'descriptions'));
-  const [described, plain] = [await introspect(all), await introspect(others)];
-  expect(bare(described)).toBe(bare(plain));
-  expect(described).not.toEqual(plain);
 });
 
 test('the printed schema has the same descriptions as introspection', async () => {

@@ -215,7 +215,7 @@ describe('a row of a table', () => {
   test('is the row of a field where it is the first argument', async () => {
     expect(await field('Loan', 'addLoan')).toBe('(renamed: String!): Loan');
     expect(await field('Mutation', 'addLoan')).toBeUndefined();
-    const without = await startExecution(database, { schemas: ['lib'], extensions: ['functions'] });
+    const without = await startExecution(database, { schemas: ['lib'], extensions: ['writes'] });
     expect(
       await without.data(
         'anon',

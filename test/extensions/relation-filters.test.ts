@@ -425,9 +425,10 @@ test('without the extension nothing of it is there', async () => {
     const { __schema } = await on.data('anon', '{ __schema { types { name inputFields { name } } } }');
     return __schema.types as { name: string; inputFields: { name: string }[] | null }[];
   };
-  const [all, none] = [await sdl({ extensions: ['relation_filters'] }), await sdl({ extensions: [] })];
+  const [all, none] = [await sdl({ extensions: ['reads'] }), await sdl({ extensions: [] })];
   const names = new Set(none.map(({ name }) => name));
-  expect(all.filter(({ name }) => !names.has(name)).map(({ name }) => name)).toEqual([
+  const added = all.filter(({ name }) => !names.has(name)).map(({ name }) => name);
+  expect(added.filter((name) => name.endsWith('Filter'))).toEqual([
     'AuthorAggregateFilter', 'AuthorCollectionFilter', 'AuthorDistinctCountFilter', 'BookAggregateFilter', 'BookAvgFilter',
     'BookCollectionFilter', 'BookDistinctCountFilter', 'BookMaxFilter', 'BookMinFilter', 'BookSumFilter',
     'ReviewAggregateFilter', 'ReviewCollectionFilter', 'ReviewDistinctCountFilter',

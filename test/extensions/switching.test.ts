@@ -27,19 +27,19 @@ async function typesOf(extensions: Parameters<typeof startExecution>[1] & object
 
 describe('the option', () => {
   test('takes all, none, or names', () => {
-    expect(parseExtensions('all')).toContain('domains');
+    expect(parseExtensions('all')).toEqual(['reads', 'writes', 'live']);
     expect(parseExtensions(' none ')).toEqual([]);
-    expect(parseExtensions('descriptions, domains')).toEqual(['descriptions', 'domains']);
-    expect(() => parseExtensions('domain')).toThrow(
-      'names the extension "domain", which does not exist; "domains" does',
+    expect(parseExtensions('writes, reads')).toEqual(['writes', 'reads']);
+    expect(() => parseExtensions('upsert')).toThrow(
+      'names the extension "upsert", which does not exist; there are reads, writes, live',
     );
-    expect(() => parseExtensions('domains,')).toThrow('none of them empty');
+    expect(() => parseExtensions('reads,')).toThrow('none of them empty');
   });
 
   test('switches for all schemas', async () => {
     expect(await typesOf({})).toEqual({ person: 'String', letter: 'String' });
     expect(await typesOf({ extensions: [] })).toEqual({ person: 'Opaque', letter: 'Opaque' });
-    expect(await typesOf({ extensions: ['descriptions'] })).toEqual({ person: 'Opaque', letter: 'Opaque' });
+    expect(await typesOf({ extensions: ['writes', 'live'] })).toEqual({ person: 'Opaque', letter: 'Opaque' });
   });
 });
 
@@ -48,18 +48,18 @@ describe('the comment of a schema', () => {
 
   test.each([
     ['true', [], 'Opaque', 'String'],
-    ['["domains"]', [], 'Opaque', 'String'],
+    ['["reads"]', [], 'Opaque', 'String'],
     ['[]', undefined, 'String', 'Opaque'],
     ['false', undefined, 'String', 'Opaque'],
-    ['["descriptions"]', undefined, 'String', 'Opaque'],
+    ['["writes", "live"]', undefined, 'String', 'Opaque'],
     ['null', undefined, 'String', 'String'],
   ] as const)('with %s wins over the option for what is in it', async (value, extensions, person, letter) => {
     expect(await typesOf(extensions ? { extensions } : {}, comment(value))).toEqual({ person, letter });
   });
 
   test.each([
-    ['["domain"]', '"extensions" names the extension "domain", which does not exist; "domains" does'],
-    ['"domains"', '"extensions" must be true, false or an array of names'],
+    ['["upsert"]', '"extensions" names the extension "upsert", which does not exist; there are reads, writes, live'],
+    ['"reads"', '"extensions" must be true, false or an array of names'],
     ['[1]', '"extensions" must be true, false or an array of names'],
   ])('with %s is malformed', async (value, problem) => {
     const database = await createDatabase(setUp + comment(value));
@@ -71,13 +71,13 @@ describe('the comment of a schema', () => {
 
 test('a malformed directive of a domain is an error where the extension reads domains', async () => {
   const database = await createDatabase(`${setUp} comment on domain one.email is '@graphql({)';`);
-  const ask = async (extensions: readonly 'domains'[]) =>
+  const ask = async (extensions: readonly 'reads'[]) =>
     (await startExecution(database, { schemas: ['one'], extensions })).errors(
       'anon',
       '{ personCollection { edges { cursor } } }',
     );
   expect(await ask([])).toEqual([]);
-  expect((await ask(['domains']))[0]).toContain('one.email: ');
+  expect((await ask(['reads']))[0]).toContain('one.email: ');
 });
 
 test('a malformed directive of a composite type is an error where functions take the type', async () => {
@@ -85,13 +85,13 @@ test('a malformed directive of a composite type is an error where functions take
     `${setUp} create type one.pair as (a int); create function one.take(given one.pair) returns int stable language sql as 'select 1';
      comment on type one.pair is '@graphql({)';`,
   );
-  const ask = async (extensions: readonly 'functions'[]) =>
+  const ask = async (extensions: readonly 'writes'[]) =>
     (await startExecution(database, { schemas: ['one'], extensions })).errors(
       'anon',
       '{ personCollection { edges { cursor } } }',
     );
   expect(await ask([])).toEqual([]);
-  expect((await ask(['functions']))[0]).toContain('one.pair: ');
+  expect((await ask(['writes']))[0]).toContain('one.pair: ');
 });
 
 describe('what an extension adds', async () => {
@@ -155,16 +155,11 @@ describe('what an extension adds', async () => {
       const { __schema } = await from.data('anon', '{ __schema { types { name } mutationType { fields { name } } } }');
       return new Set<string>([...__schema.types, ...__schema.mutationType.fields].map(({ name }) => name));
     };
-    const domains = await startExecution(database, {
-      schemas: ['lib', 'side'],
-      introspection: 'always',
-      extensions: ['domains'],
-    });
-    const [all, before] = [await names(domains), await names(plain)];
-    const everything = await names(execution);
-    expect([...all].filter((name) => !everything.has(name))).toEqual([]);
+    const [all, before] = [await names(execution), await names(plain)];
     expect([...before].filter((name) => !all.has(name))).toEqual([]);
-    expect([...all].filter((name) => !before.has(name)).sort()).toEqual([
+    const ofCommands =
+      /^((Log|Mark)(Insert|Update)(Input|Response)|(insertInto|update)(Log|Mark)Collection|Cover\w+Result)$/;
+    expect([...all].filter((name) => !before.has(name) && ofCommands.test(name)).sort()).toEqual([
       ...['CoverAvgAggregateResult', 'LogInsertInput', 'LogInsertResponse'],
       ...['MarkUpdateInput', 'MarkUpdateResponse', 'insertIntoLogCollection', 'updateMarkCollection'],
     ]);

@@ -271,8 +271,8 @@ describe('names', () => {
     );
   });
 
-  test('of one extension are there without the other', async () => {
-    const argumentsWith = async (extensions: readonly ('update_operators' | 'batch_update')[]) => {
+  test('are there with the extension alone', async () => {
+    const argumentsWith = async (extensions: readonly 'writes'[]) => {
       const own = await startExecution(database, { schemas: ['app'], introspection: 'always', extensions });
       const { entry, mutation } = await own.data(
         'anon',
@@ -284,10 +284,10 @@ describe('names', () => {
     };
     const guards = ['filter', 'atMost'];
     expect(await argumentsWith([])).toEqual([['set', ...guards], undefined]);
-    expect(await argumentsWith(['update_operators'])).toEqual([['set', ...guards, 'increment', 'append'], undefined]);
-    expect(await argumentsWith(['batch_update'])).toEqual([
-      ['set', ...guards],
-      ['set', ...guards],
+    const operators = ['increment', 'append'];
+    expect(await argumentsWith(['writes'])).toEqual([
+      ['set', ...guards, ...operators],
+      ['set', ...operators, ...guards],
     ]);
   });
 });

@@ -194,9 +194,9 @@ function entityOf(world: World, relation: Relation, role: Role, visible: readonl
     canDelete: isWritable && grant.delete,
     hasByPk: relation.key.every((name) => columnOf(relation, name).type.canByPk),
     maxRows: relation.maxRows ?? relation.schema.maxRows ?? 30,
-    isExact: world.extensions.includes('exact_cursors'),
-    isCapped: world.extensions.includes('counts'),
-    parted: new Set(world.extensions.includes('json_filters') ? [...columns.values()].filter(isJson) : []),
+    isExact: world.extensions.includes('reads'),
+    isCapped: world.extensions.includes('reads'),
+    parted: new Set(world.extensions.includes('reads') ? [...columns.values()].filter(isJson) : []),
   };
 }
 

@@ -84,7 +84,7 @@ function contentColumns({ role, model }: CheckScope['models'][number]) {
   return [...model.tables.values()].flatMap((table) => {
     const { extensions } = model.namespaces.find(({ name }) => name === table.namespace)!;
     const isContent = ({ type }: Column) =>
-      type?.kind === 'list' || isBinaryJson(type) || (extensions.includes('text_search') && isSearchable(type));
+      type?.kind === 'list' || isBinaryJson(type) || (extensions.includes('reads') && isSearchable(type));
     return table.columns
       .filter((column) => column.filterable && isContent(column))
       .map(({ number }) => ({ table: table.oid, number, role }));

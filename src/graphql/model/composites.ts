@@ -1,5 +1,5 @@
 /**
- * Composite types and row types of tables as inputs (extension `functions`, docs/functions.md). A member that has no
+ * Composite types and row types of tables as inputs (extension `writes`, docs/functions.md). A member that has no
  * field is null in every call: the columns that a role may not select are not shown to it.
  */
 import type { CatalogType } from '../catalog/catalog.ts';

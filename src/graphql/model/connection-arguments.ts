@@ -5,16 +5,14 @@
  * No member of a row may be left out: one that is forgotten in cursors would mix pages of different rows.
  */
 
-import type { ExtensionName } from '../../config/extensions.ts';
-
 interface ArgumentRow {
   readonly name: string;
   /** A scalar; or filter, orders or columns of the table, which lacks the argument if it lacks the type. */
   readonly type: 'Int' | 'Cursor' | 'filter' | 'orders' | 'columns';
   /** Lists of rows without an order of their own have it, too. */
   readonly inLists: boolean;
-  /** The extension that adds it: an argument of a function with its name replaces it. Null: every schema has it. */
-  readonly extension: ExtensionName | null;
+  /** Only the extension `reads` adds it: an argument of a function with its name replaces it. */
+  readonly isAdded: boolean;
   /**
    * Whether a cursor is refused where the argument has another value: never, because a cursor stands for a place in the
    * order of any rows; by the terms of the order that it makes, with their arguments; or by its value.
@@ -22,7 +20,7 @@ interface ArgumentRow {
   readonly entersCursor: 'never' | 'by_order' | 'by_value';
 }
 
-const places = { inLists: false, extension: null, entersCursor: 'never' } as const;
+const places = { inLists: false, isAdded: false, entersCursor: 'never' } as const;
 
 const rows = {
   first: { ...places, name: 'first', type: 'Int', inLists: true },
@@ -32,7 +30,7 @@ const rows = {
   offset: { ...places, name: 'offset', type: 'Int', inLists: true },
   filter: { ...places, name: 'filter', type: 'filter' },
   order_by: { ...places, name: 'orderBy', type: 'orders', entersCursor: 'by_order' },
-  distinct_on: { ...places, name: 'distinctOn', type: 'columns', extension: 'distinct', entersCursor: 'by_order' },
+  distinct_on: { ...places, name: 'distinctOn', type: 'columns', isAdded: true, entersCursor: 'by_order' },
 } as const satisfies Readonly<Record<string, ArgumentRow>>;
 
 /** Kind of an argument. */

@@ -110,13 +110,13 @@ export interface ModelOptions {
   readonly extensions: readonly ExtensionName[];
 }
 
-/** A comment without a directive, as a description, if the namespace has that extension; otherwise null. */
+/** A comment without a directive, as a description, if the namespace has the extension `reads`; otherwise null. */
 export function plainComment(
   { catalog }: ModelContext,
   { extensions }: ContextNamespace,
   ...address: readonly ['table' | 'column', oid: string, column?: number]
 ): string | null {
-  if (!extensions.includes('descriptions') || catalog.directive(...address).kind !== 'none') return null;
+  if (!extensions.includes('reads') || catalog.directive(...address).kind !== 'none') return null;
   return catalog.comment(...address)?.trim() || null;
 }
 

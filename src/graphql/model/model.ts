@@ -56,7 +56,7 @@ export interface SqlType extends QualifiedName {
   readonly arrays: 'of_it' | 'itself' | null;
   /** Where its values may name time zones; null: nowhere. */
   readonly zones: ZonePlace | null;
-  /** The base type of a domain that is exposed as it (extension `domains`); null for others. */
+  /** The base type of a domain that is exposed as it (extension `reads`); null for others. */
   readonly base: SqlType | null;
   /** What PostgreSQL has not for its values: equality, and so no order, or an order alone. */
   readonly lacks: 'equality' | 'order' | null;
@@ -149,7 +149,7 @@ export interface Table extends QualifiedName {
   /** Largest page size: the table's, otherwise the namespace's, otherwise 30. */
   readonly maxRows: number;
   readonly totalCount: boolean;
-  /** Cursors never skip rows (extension `exact_cursors`). */
+  /** Cursors never skip rows (extension `reads`). */
   readonly exactCursors: boolean;
   readonly aggregate: boolean;
   /** The table's row security flag. */
@@ -183,10 +183,10 @@ export interface Table extends QualifiedName {
   readonly relationships: readonly Relationship[];
   /** Oids of computed fields, in order of oid. */
   readonly computedFields: readonly Oid[];
-  /** Functions of a row for filters and orders (extension `function_filters`). */
+  /** Functions of a row for filters and orders (extension `reads`). */
   readonly filterFunctions: readonly FunctionEntry[];
   readonly orderFunctions: readonly FunctionEntry[];
-  /** Unique indexes that an insert can name for conflicts (extension `upsert`). */
+  /** Unique indexes that an insert can name for conflicts (extension `writes`). */
   readonly conflictTargets: readonly ConflictTarget[];
   /** The table's extension types whose names are free. */
   readonly addedTypes: readonly TableType[];
@@ -283,7 +283,7 @@ export interface Relationship {
   readonly target: Oid;
   /** Join pairs in constraint order: attribute numbers on this table and on the target; none for a junction table. */
   readonly pairs: readonly { readonly local: number; readonly foreign: number }[];
-  /** The junction table (extension `many_to_many`); null: a direct reference. */
+  /** The junction table (extension `reads`); null: a direct reference. */
   readonly through: Through | null;
   /** A catalog constraint guarantees at most one match; otherwise a to-one needs `limit 1`. */
   readonly unique: boolean;
@@ -291,11 +291,11 @@ export interface Relationship {
   readonly enforced: boolean;
   /** It is enforced, and no key column is null. */
   readonly required: boolean;
-  /** Rows can be filtered by the related rows (extension `relation_filters`). */
+  /** Rows can be filtered by the related rows (extension `reads`). */
   readonly filterable: boolean;
-  /** Rows can be ordered by the related rows (extension `relation_order`). */
+  /** Rows can be ordered by the related rows (extension `reads`). */
   readonly orderable: boolean;
-  /** Rows can be inserted with related rows (extension `nested_writes`). */
+  /** Rows can be inserted with related rows (extension `writes`). */
   readonly insertable: boolean;
   /** The same for updates. */
   readonly updatable: boolean;
@@ -326,7 +326,7 @@ export interface EnumType extends QualifiedName {
   readonly mapped: boolean;
 }
 
-/** A composite type, or the row type of a table, as an input (extension `functions`). */
+/** A composite type, or the row type of a table, as an input (extension `writes`). */
 export interface CompositeType extends QualifiedName {
   readonly oid: Oid;
   /** Oid of the table, or of the type's own entry in `pg_class`. */
@@ -349,7 +349,7 @@ export type RoutineResult =
   | { readonly kind: 'record' }
   | { readonly kind: 'row'; readonly table: Oid }
   | { readonly kind: 'set'; readonly table: Oid }
-  /** An object with columns of its own, or a list of at most `maxRows` of them (extension `functions`). */
+  /** An object with columns of its own, or a list of at most `maxRows` of them (extension `writes`). */
   | {
       readonly kind: 'object';
       readonly typeName: string;
@@ -386,7 +386,7 @@ export interface RoutineArgument {
   readonly name: string;
   readonly fieldName: string;
   readonly type: ArgumentType;
-  /** A list that stands for any number of arguments (extension `functions`). */
+  /** A list that stands for any number of arguments (extension `writes`). */
   readonly isVariadic: boolean;
   /** Has no usable default: the GraphQL argument is non-null. */
   readonly required: boolean;

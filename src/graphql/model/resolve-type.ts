@@ -2,7 +2,7 @@
  * Maps a declared PostgreSQL type to its encoding, for one role.
  *
  * Domains are not replaced by their base type, which only decides whether they can be exposed. With the extension
- * `domains`, they are encoded as the base type, if the role may use that.
+ * `reads`, they are encoded as the base type, if the role may use that.
  */
 import type { CatalogType } from '../catalog/catalog.ts';
 import { codecOf } from './codecs.ts';
@@ -40,7 +40,7 @@ export type TypeResolvers = (namespace: ContextNamespace | null) => TypeResolver
 /** Resolvers for the schema's enums. */
 export function createTypeResolvers(context: ModelContext, enums: EnumTypes): TypeResolvers {
   const [plain, extended] = [createTypeResolver(context, enums, false), createTypeResolver(context, enums, true)];
-  return (namespace) => (namespace?.extensions.includes('domains') ? extended : plain);
+  return (namespace) => (namespace?.extensions.includes('reads') ? extended : plain);
 }
 
 function createTypeResolver(context: ModelContext, enums: EnumTypes, resolvesDomains: boolean): TypeResolver {

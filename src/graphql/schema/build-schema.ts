@@ -77,16 +77,17 @@ export function printRoleSchema(model: Model): string {
 }
 
 function forReaders({ namespaces }: Model): Omit<SchemaOptions, 'isVisible'> {
-  const described = new Set(
-    namespaces.filter(({ extensions }) => extensions.includes('descriptions')).map(({ name }) => name),
-  );
-  return { displayDefaults: true, describes: (namespace) => described.has(namespace) };
+  return { displayDefaults: true, describes: withReads(namespaces) };
+}
+
+function withReads(namespaces: Model['namespaces']): SchemaContext['hasReads'] {
+  const names = new Set(namespaces.filter(({ extensions }) => extensions.includes('reads')).map(({ name }) => name));
+  return (namespace) => names.has(namespace);
 }
 
 function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchema> {
-  const extensions = new Map(model.namespaces.map((namespace) => [namespace.name, namespace.extensions]));
-  const offers: SchemaContext['offers'] = (namespace, name) => extensions.get(namespace)?.includes(name) === true;
-  const context: SchemaContext = { model, types: new TypeRegistry(), offers, ...options };
+  const hasReads = withReads(model.namespaces);
+  const context: SchemaContext = { model, types: new TypeRegistry(), hasReads, ...options };
   defineBuiltInTypes(context);
   const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));
   defineEnumTypes(context);

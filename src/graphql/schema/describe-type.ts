@@ -1,5 +1,5 @@
 /**
- * Descriptions of types, fields and arguments without a database comment (extension `descriptions`): where pg_graphql
+ * Descriptions of types, fields and arguments without a database comment (extension `reads`): where pg_graphql
  * has them, and brief, because ten thousand tables repeat them.
  */
 import {

@@ -13,7 +13,6 @@ import {
   isInputObjectType,
   isObjectType,
 } from 'graphql';
-import type { ExtensionName } from '../../config/extensions.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { tableTypeNames } from '../model/inflect.ts';
 import type { Model, SharedType, Table, TableType } from '../model/model.ts';
@@ -30,8 +29,8 @@ export interface SchemaOptions {
 
 /** A schema being built. */
 export interface SchemaContext extends SchemaOptions {
-  /** Whether the extension applies to objects of this namespace. */
-  offers(namespace: string, extension: ExtensionName): boolean;
+  /** Whether the extension `reads` applies to objects of this namespace. */
+  hasReads(namespace: string): boolean;
   readonly model: Model;
   readonly types: TypeRegistry;
 }

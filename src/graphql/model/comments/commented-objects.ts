@@ -68,7 +68,7 @@ export function* directiveHolders(context: ModelContext): Sliced<readonly Direct
   for (const type of [...catalog.enums, ...catalog.domains, ...catalog.composites]) {
     const { _id: oid, typname: name, typnamespace, typtype } = type;
     // Directives of domains apply only if domains are exposed as their base types, those of composite types as inputs.
-    const extension = typtype === 'd' ? 'domains' : typtype === 'c' ? 'functions' : null;
+    const extension = typtype === 'd' ? 'reads' : typtype === 'c' ? 'writes' : null;
     const isRead = extension === null || namespaces.get(typnamespace)?.extensions.includes(extension) === true;
     const facts = { object: pathIn(catalog, typnamespace, name), isExposed: isRead && isExposed(typnamespace) };
     const namespace = catalog.namespace(typnamespace)?.nspname ?? '';
@@ -96,7 +96,7 @@ function extensionProblem(
 ): string | null {
   if (kind !== 'table' || readSettings(catalog, kind, oid).settings.manyToMany !== 'malformed') return null;
   const namespace = namespaces.get(catalog.table(oid)?.relnamespace ?? '');
-  const isOn = namespace?.extensions.includes('many_to_many') === true;
+  const isOn = namespace?.extensions.includes('reads') === true;
   return isOn ? '"many_to_many" must be true, false or an object with the names "from" and "to"' : null;
 }
 

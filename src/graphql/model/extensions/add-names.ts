@@ -36,13 +36,13 @@ function noteArguments(
     const { result, arguments: given } = routine;
     const table = result.kind === 'set' ? tables.get(result.table) : undefined;
     const ofConnection = connectionArguments.filter(
-      ({ type, extension }) =>
+      ({ type, isAdded }) =>
+        isAdded &&
         table !== undefined &&
-        extension !== null &&
-        hasExtension(context, table, extension) &&
+        hasExtension(context, table, 'reads') &&
         (type !== 'columns' || table.addedTypes.includes('column')),
     );
-    const takesPath = isJsonResult(result) && hasExtension(context, routine, 'json_filters');
+    const takesPath = isJsonResult(result) && hasExtension(context, routine, 'reads');
     const added = [
       ...ofConnection.map(({ name }) => [name, 'the collection'] as const),
       ...(takesPath ? [['at', 'JSON fields'] as const] : []),

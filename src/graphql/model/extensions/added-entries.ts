@@ -48,9 +48,9 @@ function addRelationships(context: ModelContext, table: Table, named: Named): Ta
 }
 
 function addFunctions(context: ModelContext, table: Table, routines: Named['routines']): Table {
-  if (!hasExtension(context, table, 'function_filters')) return table;
+  if (!hasExtension(context, table, 'reads')) return table;
   const taken = { filter: entriesOf(table, filters), order: entriesOf(table, orders) };
-  return addFunctionEntries(context, table, { routines, taken, hasJson: hasExtension(context, table, 'json_filters') });
+  return addFunctionEntries(context, table, { routines, taken });
 }
 
 /** The table in the catalog. */
@@ -70,13 +70,13 @@ interface EntryKind {
 const filters: EntryKind = {
   input: 'filter',
   flag: 'filterable',
-  extension: 'relation_filters',
+  extension: 'reads',
   reserved: ['nodeId', 'and', 'or', 'not'],
 };
-const orders: EntryKind = { input: 'order', flag: 'orderable', extension: 'relation_order', reserved: [] };
-const inserts: EntryKind = { input: 'insert', flag: 'insertable', extension: 'nested_writes', reserved: [] };
+const orders: EntryKind = { input: 'order', flag: 'orderable', extension: 'reads', reserved: [] };
+const inserts: EntryKind = { input: 'insert', flag: 'insertable', extension: 'writes', reserved: [] };
 
-const updates: EntryKind = { input: 'update', flag: 'updatable', extension: 'nested_writes', reserved: [] };
+const updates: EntryKind = { input: 'update', flag: 'updatable', extension: 'writes', reserved: [] };
 
 /** Names of the entries. */
 function entriesOf(table: Table, { input, flag, reserved }: EntryKind): ReadonlySet<string> {
@@ -129,7 +129,7 @@ export function isOrderable({ columns }: Table): boolean {
 }
 
 function addColumnEntries(context: ModelContext, table: Table): Table {
-  if (!hasExtension(context, table, 'json_filters')) return table;
+  if (!hasExtension(context, table, 'reads')) return table;
   const isJsonColumn = ({ readable, type }: Column) => readable && isJson(type);
   if (!table.columns.some(isJsonColumn)) return table;
   const taken = entriesOf(table, filters);
@@ -161,7 +161,7 @@ function searched({ columns }: Table) {
 }
 
 function noteRanks(context: ModelContext, table: Table): void {
-  if (!hasExtension(context, table, 'text_search')) return;
+  if (!hasExtension(context, table, 'reads')) return;
   const ranks = searched(table);
   if (ranks.length === 0) return;
   const taken = entriesOf(table, orders);

@@ -3,7 +3,6 @@
  * name is left out and recorded.
  */
 
-import { type ExtensionName, extensionNames } from '../../../config/extensions.ts';
 import { mapInSlices, type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import { quotePath } from '../../catalog/quote-name.ts';
 import { aggregateFunctions } from '../codecs.ts';
@@ -27,55 +26,53 @@ import { isUpsertable } from './conflict-targets.ts';
 import { nestedTypes } from './nested-writes.ts';
 import { fitsOperator, updateOperators } from './update-operators.ts';
 
-/** The types that a table needs for an extension, in naming order. */
+/** The types that a table needs for a feature, in naming order. */
 type Needed = (context: ModelContext, named: Named) => (table: Table) => readonly TableType[];
 
-const neededTypes: Partial<Record<ExtensionName, Needed>> = {
-  relation_filters(context, { tables }) {
-    const collections = collectionsWith('filterable', tables);
-    return (table) =>
-      collections.has(table.oid) && hasExtension(context, table, 'relation_filters')
-        ? collectionFilterTypes(table)
-        : [];
-  },
-  relation_order(context, { tables }) {
-    const collections = collectionsWith('orderable', tables);
-    return (table) =>
-      collections.has(table.oid) && hasExtension(context, table, 'relation_order')
-        ? ['collectionOrderBy', ...functionOrderTypes(table)]
-        : [];
-  },
-  distinct: (context) => (table) =>
-    hasExtension(context, table, 'distinct') && table.columns.some(isInColumns) ? ['column'] : [],
-  upsert: () => conflictTypes,
-  nested_writes: (_, { tables }) => nestedTypes(tables),
-  groups: (context) => (table) => (table.aggregate && hasExtension(context, table, 'groups') ? groupTypes(table) : []),
-  update_operators: (context) => (table) =>
-    hasExtension(context, table, 'update_operators') ? operatorTypes(table) : [],
-  batch_update(context, named) {
-    const taken = mutationFields(named);
-    return (table) => {
-      if (!table.update || !hasExtension(context, table, 'batch_update')) return [];
-      const holder = taken.get(tableRootFields(table.baseName).updateMany);
-      if (holder === undefined) return ['updateEntry'];
-      noteBatch(context, table, holder);
-      return [];
-    };
-  },
+const relatedFilters: Needed = (context, { tables }) => {
+  const collections = collectionsWith('filterable', tables);
+  return (table) =>
+    collections.has(table.oid) && hasExtension(context, table, 'reads') ? collectionFilterTypes(table) : [];
 };
 
-/** The types shared by tables for an extension, added if a table uses them. */
-interface SharedTypes {
-  readonly types: readonly SharedType[];
-  usedBy(table: Table, has: (type: TableType) => boolean): boolean;
-}
-
-const sharedTypes: Partial<Record<ExtensionName, SharedTypes>> = {
-  json_filters: { types: ['JSONPathFilter', 'JSONIsFilter'], usedBy: hasJsonFilter },
-  text_search: { types: ['TextSearchFilter', 'TextSearchOrder'], usedBy: hasSearchFilter },
-  function_filters: { types: ['OpaqueIsFilter'], usedBy: hasNullTest },
-  groups: { types: ['DateTruncation'], usedBy: (_, has) => has('groupBy') },
+const relatedOrders: Needed = (context, { tables }) => {
+  const collections = collectionsWith('orderable', tables);
+  return (table) =>
+    collections.has(table.oid) && hasExtension(context, table, 'reads')
+      ? ['collectionOrderBy', ...functionOrderTypes(table)]
+      : [];
 };
+
+const batches: Needed = (context, named) => {
+  const taken = mutationFields(named);
+  return (table) => {
+    if (!table.update || !hasExtension(context, table, 'writes')) return [];
+    const holder = taken.get(tableRootFields(table.baseName).updateMany);
+    if (holder === undefined) return ['updateEntry'];
+    noteBatch(context, table, holder);
+    return [];
+  };
+};
+
+/** Of two features, the first gets a name that both need. */
+const features: readonly Needed[] = [
+  relatedFilters,
+  relatedOrders,
+  (context) => (table) => (hasExtension(context, table, 'reads') && table.columns.some(isInColumns) ? ['column'] : []),
+  (context) => (table) => (table.aggregate && hasExtension(context, table, 'reads') ? groupTypes(table) : []),
+  () => conflictTypes,
+  (_, { tables }) => nestedTypes(tables),
+  (context) => (table) => (hasExtension(context, table, 'writes') ? operatorTypes(table) : []),
+  batches,
+];
+
+/** Types shared by tables with the extension `reads`, which the schema has if a table uses them. */
+const sharedTypes: readonly (readonly [(table: Table) => boolean, ...SharedType[]])[] = [
+  [hasNullTest, 'OpaqueIsFilter'],
+  [hasJsonFilter, 'JSONPathFilter', 'JSONIsFilter'],
+  [hasSearchFilter, 'TextSearchFilter', 'TextSearchOrder'],
+  [({ addedTypes }) => addedTypes.includes('groupBy'), 'DateTruncation'],
+];
 
 /** Whether the table has filters of JSON values. */
 export function hasJsonFilter(table: Table): boolean {
@@ -190,52 +187,41 @@ export function* addTypes(
   named: Named,
 ): Sliced<Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'>> {
   const { tables, claims } = named;
-  const added = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
-  const shared: SharedType[] = [];
-  const functions = new Map<string, ReturnType<typeof claimFunctionInputs>>();
-  let { routines, composites } = named;
-  for (const extension of extensionNames) {
-    if (extension === 'function_filters') {
-      for (const table of tables.values()) {
-        if (sliceIsOver()) yield;
-        functions.set(table.oid, claimFunctionInputs(context, table, named));
-      }
-    }
-    if (extension === 'functions') ({ routines, composites } = claimRoutineTypes(context, named));
-    const needs = neededTypes[extension]?.(context, named) ?? (() => []);
-    for (const table of tables.values()) {
-      if (sliceIsOver()) yield;
-      const claimed = added.get(table.oid)!;
-      const needed = needs(table);
-      if (needed.length === 0) continue;
-      const names = tableTypeNames(table.baseName);
-      for (const type of needed) {
-        // Several extensions need some of them.
-        if (claimed.has(type)) continue;
-        claimed.set(type, claimType(context, table, names[type], claims));
-      }
-    }
-    const ofTables = sharedTypes[extension];
-    if (ofTables === undefined) continue;
-    const isUsed = tables.values().some((table) => {
-      const has = (type: TableType) => added.get(table.oid)!.get(type) === true;
-      return ofTables.usedBy(table, has) && hasExtension(context, table, extension);
-    });
-    for (const type of isUsed ? ofTables.types : []) {
-      if (claimShared(context, tables, type, claims)) shared.push(type);
-    }
-  }
-  const addedTo = (oid: string) => [...added.get(oid)!].flatMap(([type, isClaimed]) => (isClaimed ? [type] : []));
-  const withTypes = yield* mapInSlices(tables.values(), (table): Table => {
-    const whole = { ...table, ...functions.get(table.oid), addedTypes: addedTo(table.oid) };
+  const functions = yield* mapInSlices(tables.values(), (table) => claimFunctionInputs(context, table, named));
+  const added = yield* claimTableTypes(context, named);
+  const { routines, composites } = claimRoutineTypes(context, named);
+  const withTypes = yield* mapInSlices([...tables.values()].entries(), ([index, table]): Table => {
+    const whole = { ...table, ...functions[index], addedTypes: added.get(table.oid)! };
     return routines.size === named.routines.size ? whole : keepRoutines(whole, routines);
   });
-  return {
-    tables: new Map(withTypes.map((table) => [table.oid, table])),
-    routines,
-    composites,
-    addedTypes: shared,
-  };
+  const readable = withTypes.filter((table) => hasExtension(context, table, 'reads'));
+  const addedTypes = sharedTypes
+    .flatMap(([isUsedBy, ...types]) => (readable.some(isUsedBy) ? types : []))
+    .filter((type) => claimShared(context, tables, type, claims));
+  return { tables: new Map(withTypes.map((table) => [table.oid, table])), routines, composites, addedTypes };
+}
+
+/** The types of each table that get their names, by oid. */
+function* claimTableTypes(context: ModelContext, named: Named): Sliced<ReadonlyMap<string, readonly TableType[]>> {
+  const { tables, claims } = named;
+  const claimed = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
+  for (const feature of features) {
+    const needs = feature(context, named);
+    for (const table of tables.values()) {
+      if (sliceIsOver()) yield;
+      const types = claimed.get(table.oid)!;
+      // Several features need some of them.
+      const needed = needs(table).filter((type) => !types.has(type));
+      if (needed.length === 0) continue;
+      const names = tableTypeNames(table.baseName);
+      for (const type of needed) types.set(type, claimType(context, table, names[type], claims));
+    }
+  }
+  return new Map(
+    claimed
+      .entries()
+      .map(([oid, types]) => [oid, [...types].flatMap(([type, isClaimed]) => (isClaimed ? [type] : []))]),
+  );
 }
 
 function claimShared(

@@ -1,5 +1,5 @@
 /**
- * The unique indexes that an insert can name for conflicts (extension `upsert`, docs/upsert.md).
+ * The unique indexes that an insert can name for conflicts (extension `writes`, docs/upsert.md).
  */
 import type { CatalogIndex } from '../../catalog/catalog.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
@@ -12,7 +12,7 @@ import { rowOf } from './added-entries.ts';
 
 /** The table with its conflict targets. */
 export function addConflictTargets(context: ModelContext, table: Table): Table {
-  if (!table.insert || !hasExtension(context, table, 'upsert')) return table;
+  if (!table.insert || !hasExtension(context, table, 'writes')) return table;
   const row = rowOf(context, table);
   const base = row.getBase();
   const indexes = table.kind === 'view' ? (base?.indexes ?? []) : row.getIndexes();

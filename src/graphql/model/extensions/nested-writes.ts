@@ -1,5 +1,5 @@
 /**
- * Related rows in the objects of an insert (extension `nested_writes`, docs/nested-writes.md).
+ * Related rows in the objects of an insert (extension `writes`, docs/nested-writes.md).
  */
 import type { Column, Relationship, Table, TableType } from '../model.ts';
 

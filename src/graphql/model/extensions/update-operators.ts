@@ -1,5 +1,5 @@
 /**
- * The operators of an update, and the columns that each can change (extension `update_operators`, docs/mutations.md).
+ * The operators of an update, and the columns that each can change (extension `writes`, docs/mutations.md).
  */
 import { type Column, comparedAs, type ValueType } from '../model.ts';
 import { scalarRow } from '../scalars.ts';

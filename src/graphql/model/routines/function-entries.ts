@@ -1,6 +1,6 @@
 /**
  * Functions of a row as entries of filters and orders, if the function's comment requests it (extension
- * `function_filters`, docs/functions.md). They never replace a name; requests without effect are recorded.
+ * `reads`, docs/functions.md). They never replace a name; requests without effect are recorded.
  */
 import { quotePath } from '../../catalog/quote-name.ts';
 import { routineFix, validName } from '../comments/comment-fix.ts';
@@ -29,8 +29,6 @@ interface Making {
   readonly routines: ReadonlyMap<string, Routine>;
   /** Names of the other entries. */
   readonly taken: Readonly<Record<EntryInput, ReadonlySet<string>>>;
-  /** Whether JSON values have a filter. */
-  readonly hasJson: boolean;
 }
 
 /** The table with the functions that filter and order its rows. */
@@ -46,7 +44,7 @@ export function addFunctionEntries(context: ModelContext, table: Table, making: 
 }
 
 function isAsked(context: ModelContext, routine: Routine, input: EntryInput): boolean {
-  const isOn = hasExtension(context, routine, 'function_filters');
+  const isOn = hasExtension(context, routine, 'reads');
   return isOn && readSettings(context.catalog, 'routine', routine.oid).settings[input];
 }
 
@@ -57,7 +55,7 @@ function buildEntry(
   input: EntryInput,
 ): readonly FunctionEntry[] {
   const { fieldName: name, oid, result } = routine;
-  const problem = findProblem(context, making, routine, input);
+  const problem = findProblem(context, routine, input);
   if (problem !== null || result.kind !== 'value') {
     const reason = `Rows are not ${verbs[input]} by the function ${pathOf(routine)}: it ${problem}.`;
     noteRoutine(context, routine, { kind: 'type', reason });
@@ -73,7 +71,7 @@ function buildEntry(
 }
 
 /** Why rows cannot be filtered or ordered by the function, as the end of a sentence. */
-function findProblem({ catalog }: ModelContext, making: Making, routine: Routine, input: EntryInput): string | null {
+function findProblem({ catalog }: ModelContext, routine: Routine, input: EntryInput): string | null {
   const { fieldName, result, volatility, returnsSet, arguments: given, oid } = routine;
   if (fieldName === 'nodeId') return 'has the name of the global id';
   if (volatility === 'volatile') return 'is volatile. Declare it stable or immutable, if it is';
@@ -92,7 +90,7 @@ function findProblem({ catalog }: ModelContext, making: Making, routine: Routine
     const isBoolean = type.kind === 'scalar' && type.scalar === 'Boolean';
     return isBoolean ? null : 'takes further arguments, with which it has to return boolean';
   }
-  return isFilterable(type) || (isJson(type) && making.hasJson) ? null : 'returns a type that has no filter';
+  return isFilterable(type) || isJson(type) ? null : 'returns a type that has no filter';
 }
 
 /** Records functions whose directives request something that only functions of a row can do. */

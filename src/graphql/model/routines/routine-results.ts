@@ -13,7 +13,7 @@ import { baseOf, elementOf, typePath } from '../sql-types.ts';
 /** What a routine may be, with the extensions of its namespace or without any. */
 export interface Rules {
   readonly types: TypeResolver;
-  /** The extension `functions`. */
+  /** The extension `writes`. */
   readonly isExtended: boolean;
 }
 
@@ -55,7 +55,7 @@ function rowResult(scope: ResultScope, type: CatalogType, routine: CatalogRoutin
 
 /**
  * A simple scalar, a domain over a scalar or composite, or an array of these: the argument and result types of root
- * routines. If domains are encoded as base types, also one over an array. With the extension `functions`, also enums.
+ * routines. If domains are encoded as base types, also one over an array. With the extension `writes`, also enums.
  */
 export function isPlainValue(context: ModelContext, type: CatalogType, rules: Rules): boolean {
   const { catalog } = context;
@@ -77,7 +77,7 @@ interface ObjectNaming {
 
 /**
  * The result as an object, or as a list of objects: a composite type, or what `returns table` or several `out`
- * parameters declare (extension `functions`). Otherwise why not, as the end of a sentence.
+ * parameters declare (extension `writes`). Otherwise why not, as the end of a sentence.
  */
 export function objectResult(
   scope: ResultScope,

@@ -1,5 +1,5 @@
 /**
- * The types that routines need of their own (extension `functions`): objects for results with columns, inputs for
+ * The types that routines need of their own (extension `writes`): objects for results with columns, inputs for
  * composite types. A routine whose type gets no name is left out and recorded, as is a column or member that is no
  * field.
  */

@@ -54,7 +54,7 @@ const closedNamespaces: ReadonlySet<string> = new Set(['graphql', 'graphql_publi
 function takenArguments(result: RoutineResult): ReadonlySet<string> {
   const isList = result.kind === 'object' && result.maxRows !== null;
   const taken = connectionArguments.filter(
-    ({ inLists, extension }) => extension === null && (result.kind === 'set' || (isList && inLists)),
+    ({ inLists, isAdded }) => !isAdded && (result.kind === 'set' || (isList && inLists)),
   );
   return new Set(taken.map(({ name }) => name));
 }
@@ -171,7 +171,7 @@ class RoutineCandidate {
   build(): Routine | Reason {
     const { types } = this.#scope;
     const [own, plain] = [types(this.#namespace), types(null)];
-    const isExtended = this.#namespace.extensions.includes('functions');
+    const isExtended = this.#namespace.extensions.includes('writes');
     const built = this.#build({ types: own, isExtended });
     if ('reason' in built || (own === plain && !isExtended)) return built;
     return { ...built, added: built.added || 'reason' in this.#build({ types: plain, isExtended: false }) };
@@ -197,7 +197,7 @@ class RoutineCandidate {
       return { kind: 'type', reason: `${other.noun} ${this.#signature} is not exposed. ${other.advice}`, fix: null };
     }
     if (!isExtended && (this.#row.provariadic ?? '0') !== '0')
-      return this.#refuse('is variadic. Turn on the extension "functions", or take an array instead');
+      return this.#refuse('is variadic. Turn on the extension "writes", or take an array instead');
     if (isValidName(this.fieldName)) return null;
     return this.#rename(`has no valid GraphQL name ("${this.fieldName}")`, validName(this.fieldName));
   }
@@ -223,7 +223,7 @@ class RoutineCandidate {
   #offersArguments(parent: string): boolean {
     const { catalog, namespaces } = this.#scope.context;
     const ofTable = namespaces.get(catalog.table(parent)?.relnamespace ?? '');
-    return [this.#namespace, ofTable].every((each) => each?.extensions.includes('function_filters'));
+    return [this.#namespace, ofTable].every((each) => each?.extensions.includes('reads'));
   }
 
   #buildComputed(table: string, rules: Rules): Routine | Reason {
@@ -272,7 +272,7 @@ class RoutineCandidate {
 
   #overload({ isExtended }: Rules): Reason {
     const problem = 'shares its name with another function';
-    if (!isExtended) return this.#refuse(`${problem}. Rename one, or turn on the extension "functions"`);
+    if (!isExtended) return this.#refuse(`${problem}. Rename one, or turn on the extension "writes"`);
     const types = this.#inputs.map(({ type }) =>
       this.#scope.context.catalog.type(type)?.typname.replace(/^_/, 'list_'),
     );
@@ -292,7 +292,7 @@ class RoutineCandidate {
         namespace: this.#namespace,
       });
     const problem = use === 'root' ? 'has no GraphQL counterpart' : 'a computed field cannot have';
-    return `has a result that ${problem}. Return a value or rows that the API has, or turn on the extension "functions"`;
+    return `has a result that ${problem}. Return a value or rows that the API has, or turn on the extension "writes"`;
   }
 
   /** The missing grant if it returns rows of a table that the role cannot read, otherwise null. */

@@ -1,5 +1,5 @@
 /**
- * Junction tables without a comment that links two tables (extension `many_to_many`): records the comment they would
+ * Junction tables without a comment that links two tables (extension `reads`): records the comment they would
  * need, with free names.
  *
  * Only tables with nothing but links, each once: of others, callers may want the rest of the row.
@@ -50,7 +50,7 @@ function propose(
 ): Proposal | null {
   const directive = context.catalog.directive('table', links.oid);
   const isDecided = directive.kind === 'directive' && directive.value.many_to_many !== undefined;
-  if (isDecided || !hasExtension(context, links, 'many_to_many')) return null;
+  if (isDecided || !hasExtension(context, links, 'reads')) return null;
   const [from, to, ...others] = linkKeys(relationships, links);
   const row = context.catalog.table(links.oid)!;
   if (from === undefined || to === undefined || others.length > 0 || !holdsLinksAlone(row, [from, to])) return null;

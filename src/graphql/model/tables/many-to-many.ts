@@ -1,6 +1,6 @@
 /**
  * Many-to-many relationships: if the comment of a junction table requests it, each of its two tables gets a collection
- * of the other (extension `many_to_many`, docs/relationships.md). They never replace a field.
+ * of the other (extension `reads`, docs/relationships.md). They never replace a field.
  */
 
 import { type Sliced, sliceIsOver } from '../../../shared/slices.ts';
@@ -44,7 +44,7 @@ export function* addManyToMany(context: ModelContext, linked: Linked): Sliced<Re
 
 function sidesOf(context: ModelContext, { relationships }: Linked, links: Table): Sides | null {
   const { manyToMany: names } = readSettings(context.catalog, 'table', links.oid).settings;
-  if (names === null || names === 'malformed' || !hasExtension(context, links, 'many_to_many')) return null;
+  if (names === null || names === 'malformed' || !hasExtension(context, links, 'reads')) return null;
   const keys = linkKeys(relationships, links);
   const [from, to, ...others] = keys;
   if (from !== undefined && to !== undefined && others.length === 0) return { links, from, to, names };

@@ -53,7 +53,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     description: settings.description ?? plainComment(context, namespace, 'table', row._id),
     maxRows: settings.maxRows ?? namespace.maxRows,
     totalCount: settings.totalCount,
-    exactCursors: namespace.extensions.includes('exact_cursors'),
+    exactCursors: namespace.extensions.includes('reads'),
     aggregate: settings.aggregate,
     rowSecurity: row.relrowsecurity === true,
     columns,

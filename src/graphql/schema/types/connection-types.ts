@@ -54,7 +54,7 @@ export function argumentsOfConnection(
     columns: () => listOf(addedEnum(context, table, 'column')),
   };
   const offered = connectionArguments.filter(
-    ({ name, extension }) => extension === null || (!own[name] && context.offers(table.namespace, extension)),
+    ({ name, isAdded }) => !isAdded || (!own[name] && context.hasReads(table.namespace)),
   );
   const typedArguments = offered.flatMap(({ name, kind, type }) => {
     const found = types[type]();
@@ -88,11 +88,9 @@ export function buildConnectionType(context: SchemaContext, table: Table): Graph
   });
 }
 
-function totalCountField({ offers }: SchemaContext, table: Table) {
+function totalCountField({ hasReads }: SchemaContext, table: Table) {
   const field = typed(new GraphQLNonNull(Int), { kind: 'total_count' });
-  return offers(table.namespace, 'counts')
-    ? { ...field, args: { atMost: typed(Int, { kind: 'count_at_most' }) } }
-    : field;
+  return hasReads(table.namespace) ? { ...field, args: { atMost: typed(Int, { kind: 'count_at_most' }) } } : field;
 }
 
 /** *B*`Edge`. */

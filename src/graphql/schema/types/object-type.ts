@@ -58,7 +58,7 @@ function columnField(context: SchemaContext, namespace: string, column: ResultCo
   const type = column.type && valueType(context, column.type);
   if (type === null) return null;
   const field = typed(isNeverNull ? new GraphQLNonNull(type) : type, { kind: 'column', column });
-  const takesPath = context.offers(namespace, 'json_filters') && isJson(column.type);
+  const takesPath = context.hasReads(namespace) && isJson(column.type);
   return { ...field, ...(takesPath && { args: { at: jsonPathArgument } }) };
 }
 

@@ -63,7 +63,7 @@ function directions({ columns }: Table, originOf: (column: Column) => InputField
 }
 
 function rankedEntries(context: SchemaContext, table: Table): readonly Entry[] {
-  const type = context.offers(table.namespace, 'text_search') ? sharedInput(context, 'TextSearchOrder') : null;
+  const type = context.hasReads(table.namespace) ? sharedInput(context, 'TextSearchOrder') : null;
   return type === null ? [] : rankEntries(table).map(([name, column]) => [name, typed(type, { kind: 'rank', column })]);
 }
 

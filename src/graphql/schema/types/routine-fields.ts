@@ -29,7 +29,7 @@ export function buildRoutineField(
   const type = resultType(context, routine.result);
   const own = routineArguments(context, routine);
   if (type === null || own === null) return null;
-  const takesPath = isJsonResult(routine.result) && context.offers(routine.namespace, 'json_filters');
+  const takesPath = isJsonResult(routine.result) && context.hasReads(routine.namespace);
   return {
     type,
     description: routine.description,

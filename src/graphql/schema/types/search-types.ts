@@ -23,7 +23,7 @@ const { Boolean: BooleanType, Int, Opaque, String: StringType } = scalarTypes;
 /** Registers the types that the schema has. */
 export function defineSearchTypes(context: SchemaContext, tables: readonly Table[]): void {
   const { model, types } = context;
-  const uses = (table: Table) => hasSearchFilter(table) && context.offers(table.namespace, 'text_search');
+  const uses = (table: Table) => hasSearchFilter(table) && context.hasReads(table.namespace);
   if (!tables.some(uses)) return;
   const isDescribed = describesAnything(context);
   const define = (name: SharedType, text: string, fields: () => GraphQLInputFieldConfigMap) => {
@@ -37,9 +37,7 @@ export function defineSearchTypes(context: SchemaContext, tables: readonly Table
 
 /** The text search filter of a type's values, null if they have their scalar's filter. */
 export function searchFilterOf(context: SchemaContext, table: Table, type: ValueType): GraphQLInputObjectType | null {
-  return isSearchable(type) && context.offers(table.namespace, 'text_search')
-    ? sharedInput(context, 'TextSearchFilter')
-    : null;
+  return isSearchable(type) && context.hasReads(table.namespace) ? sharedInput(context, 'TextSearchFilter') : null;
 }
 
 const languages: readonly SearchLanguage[] = ['websearch', 'plain', 'phrase', 'query'];

@@ -1,5 +1,5 @@
 /**
- * Plans what an insert does with rows that are there already (extension `upsert`, docs/upsert.md).
+ * Plans what an insert does with rows that are there already (extension `writes`, docs/upsert.md).
  *
  * Refuses what filters refuse (plan-filter.ts).
  */

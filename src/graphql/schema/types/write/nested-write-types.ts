@@ -1,5 +1,5 @@
 /**
- * The inputs for related rows in inserts and updates (extension `nested_writes`, docs/nested-writes.md).
+ * The inputs for related rows in inserts and updates (extension `writes`, docs/nested-writes.md).
  */
 import {
   type GraphQLInputFieldConfig,
