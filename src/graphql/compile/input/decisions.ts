@@ -9,7 +9,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { unreachable } from '../../../shared/invariant.ts';
-import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
+import { decodeOnce, type Elements, readNodeId } from '../cursor/read-cursor.ts';
 import { haveSameKeys } from './input-coercer.ts';
 import { readJsonPath } from './json-path.ts';
 import { readOnce } from './read-once.ts';

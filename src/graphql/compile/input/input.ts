@@ -21,7 +21,7 @@ import {
 } from 'graphql';
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
-import { decodeOnce, type Elements } from './cursor.ts';
+import { decodeOnce, type Elements } from '../cursor/read-cursor.ts';
 import { type Asked, answerFor, type Decisions, type LengthLimit, type Question } from './decisions.ts';
 import { inputFieldsOf, inTypeOrder } from './input-fields.ts';
 import { type Path, type RowKey, type Slot, scalarText, type TextForm } from './slot.ts';

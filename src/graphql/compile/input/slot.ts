@@ -6,7 +6,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { invariant, unreachable } from '../../../shared/invariant.ts';
-import { decodeOnce } from './cursor.ts';
+import { decodeOnce } from '../cursor/read-cursor.ts';
 import { readOnce } from './read-once.ts';
 import { type Entry, entryValue, type Run } from './update-list.ts';
 

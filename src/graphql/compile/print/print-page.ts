@@ -5,12 +5,12 @@
  * and the flags come from counts and from the first row of the whole set.
  */
 
+import { printCursor } from '../cursor/print-cursor.ts';
 import { runsVolatile } from '../plan/inspect-plan.ts';
 import type { ConnectionEntry, ConnectionPlan, ObjectPlan, PageFact } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
 import { conjunction, where } from '../sql/condition.ts';
 import { isTypename, type PrintedObject, printEntries, printObject } from '../sql/object.ts';
-import { printCursor } from '../sql/output.ts';
 import { type Printer, printMembers } from '../sql/printer.ts';
 import { list, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';

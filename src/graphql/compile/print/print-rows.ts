@@ -9,6 +9,7 @@
  * edges. Everything else (null here) stays one text made by PostgreSQL.
  */
 import type { Table } from '../../model/model.ts';
+import { cursorColumns, hasCursorColumns } from '../cursor/print-cursor.ts';
 import type {
   ConnectionEntry,
   ConnectionPlan,
@@ -31,8 +32,6 @@ import { isCounted } from './print-page.ts';
 import { printFirst, printScan } from './print-scan.ts';
 import {
   callsRoutine,
-  cursorColumns,
-  hasCursorColumns,
   isFlat,
   joinConstants,
   layOutRow,

@@ -2,10 +2,11 @@
  * Prints the value of a response key, in a statement with the current row in scope.
  */
 import { invariant, unreachable } from '../../../shared/invariant.ts';
+import { printNodeId } from '../cursor/print-cursor.ts';
 import type { Entry, ObjectPlan, ResultPlan, RowSource } from '../plan/plan.ts';
 import { printJoin, printKey, where } from '../sql/condition.ts';
 import { printObject } from '../sql/object.ts';
-import { isReadTwice, printJsonText, printNodeId, printOutput } from '../sql/output.ts';
+import { isReadTwice, printJsonText, printOutput } from '../sql/output.ts';
 import { current, type PrintedValue, type Printer, printCall, printMembers, tableName } from '../sql/printer.ts';
 import { directRow, everythingOf, list, type Row, SubqueryRow } from '../sql/row.ts';
 import { builtin, empty, ident, param, type Sql, sql } from '../sql/sql.ts';

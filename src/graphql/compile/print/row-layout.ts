@@ -2,14 +2,12 @@
  * Lays out one row: the columns it needs in a select, and how they become JSON (answer-layout.ts).
  */
 import type { ResultColumn, ValueType } from '../../model/model.ts';
-import { type ColumnForm, type ScalarName, scalarRow } from '../../model/scalars.ts';
-import type { Slot } from '../input/slot.ts';
-import type { CallPlan, Keyed, ObjectPlan, OrderExpression, OrderTerm, Typename, WritePlan } from '../plan/plan.ts';
-import { isSummed } from '../sql/expression.ts';
+import { scalarRow } from '../../model/scalars.ts';
+import type { CallPlan, Keyed, ObjectPlan, Typename, WritePlan } from '../plan/plan.ts';
 import { isTypename, printObjectQuery } from '../sql/object.ts';
 import { type PrintedValue, type Printer, printCall, printMembers } from '../sql/printer.ts';
 import { list, type Row } from '../sql/row.ts';
-import { builtin, param, type Sql, sql } from '../sql/sql.ts';
+import { type Sql, sql } from '../sql/sql.ts';
 import type { AnswerColumn, AnswerPiece, RowPiece } from './answer-layout.ts';
 
 /** JSON text: constants, and placeholders of values. */
@@ -155,7 +153,8 @@ function isJson(type: ValueType): boolean {
   return type.kind === 'list' || (type.kind === 'scalar' && type.scalar !== 'JSON');
 }
 
-function jsonColumn({ printer, row, selection }: RowContext, column: ResultColumn): AnswerColumn {
+/** A column as JSON that PostgreSQL makes. */
+export function jsonColumn({ printer, row, selection }: RowContext, column: ResultColumn): AnswerColumn {
   const value = printer.printValue(printer, { kind: 'column', column, at: null }, row);
   return { index: selection.add(`json ${column.number}`, sql`pg_catalog.to_json(${value})`), form: 'json' };
 }
@@ -163,54 +162,4 @@ function jsonColumn({ printer, row, selection }: RowContext, column: ResultColum
 /** A column without conversion, for `AnswerLayout.marker` and so on. */
 export function rawColumn({ row, selection }: RowContext, column: ResultColumn): { readonly index: number } {
   return { index: selection.add(`raw ${column.number}`, row.column(column)) };
-}
-
-/** Whether a row's columns suffice for its cursor. */
-export function hasCursorColumns(order: readonly OrderTerm[]): boolean {
-  return order.every(({ expression }) => cursorFormOf(expression) !== null);
-}
-
-function cursorFormOf(expression: OrderExpression): ColumnForm | null {
-  const scalar = scalarOf(expression);
-  return scalar === null ? null : scalarRow(scalar).cursorForm;
-}
-
-function scalarOf(expression: OrderExpression): ScalarName | null {
-  switch (expression.kind) {
-    case 'related':
-      return scalarOf(expression.expression);
-    case 'count':
-    case 'distinct_count':
-      return 'BigInt';
-    case 'rank':
-      return 'Float';
-    case 'computed':
-      return expression.type.kind === 'scalar' ? expression.type.scalar : null;
-    default: {
-      if (expression.kind === 'aggregate' && isSummed(expression.function)) return 'BigFloat';
-      const { type } = expression.column;
-      return type?.kind === 'scalar' ? type.scalar : null;
-    }
-  }
-}
-
-/** The columns of a cursor in this order (check `hasCursorColumns` first). @param sortKeys The values of its terms. */
-export function cursorColumns(
-  context: RowContext,
-  order: readonly OrderTerm[],
-  sortKeys: readonly Sql[],
-  digest: Slot | null,
-): readonly AnswerColumn[] {
-  const columns = order.map(({ expression }, index): AnswerColumn => {
-    const key = sortKeys[index]!;
-    const form = cursorFormOf(expression)!;
-    const isTime = scalarRow(scalarOf(expression)!).dependsOnSettings;
-    if (expression.kind === 'column') {
-      return isTime ? jsonColumn(context, expression.column) : { ...rawColumn(context, expression.column), form };
-    }
-    return { index: context.selection.add(null, isTime ? sql`pg_catalog.to_json(${key})` : key), form };
-  });
-  return digest === null
-    ? columns
-    : [...columns, { index: context.selection.add('digest', param(digest, builtin.text)), form: 'text' }];
 }

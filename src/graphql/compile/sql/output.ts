@@ -1,16 +1,11 @@
 /**
- * Prints a value as the answer shows it: big numbers as strings, JSON as text, enums under GraphQL names. Cursors and
- * node ids are Base64 of PostgreSQL's own `jsonb` text, byte for byte as in pg_graphql.
+ * Prints a value as the answer shows it: big numbers as strings, JSON as text, enums under GraphQL names.
  */
 
 import { invariant, unreachable } from '../../../shared/invariant.ts';
-import type { EnumType, Oid, Table, ValueType } from '../../model/model.ts';
+import type { EnumType, Oid, ValueType } from '../../model/model.ts';
 import type { ScalarName } from '../../model/scalars.ts';
-import type { Slot } from '../input/slot.ts';
-import type { OrderExpression, OrderTerm } from '../plan/plan.ts';
-import { keyColumns } from '../plan/plan-order.ts';
-import { list, type Row } from './row.ts';
-import { builtin, join, literal, param, type Sql, sql } from './sql.ts';
+import { join, literal, type Sql, sql } from './sql.ts';
 
 /** An expression whose JSON conversion is the value's result. */
 export function printOutput(value: Sql, type: ValueType, enums: ReadonlyMap<Oid, EnumType>): Sql {
@@ -119,40 +114,4 @@ function enumOf(enums: ReadonlyMap<Oid, EnumType>, oid: Oid): EnumType {
   const type = enums.get(oid);
   invariant(type, `the model has no enum ${oid}`);
   return type;
-}
-
-/** The cursor of a row: one element per term of the effective order, and the digest of its arguments if any. */
-export function printCursor(order: readonly OrderTerm[], sortKeys: readonly Sql[], digest: Slot | null): Sql {
-  const elements = order.map(({ expression }, index) => printElement(sortKeys[index]!, valueTypeOf(expression)));
-  return encode(digest === null ? elements : [...elements, param(digest, builtin.text)]);
-}
-
-function valueTypeOf(expression: OrderExpression): ValueType | null {
-  if (expression.kind === 'related') return valueTypeOf(expression.expression);
-  return expression.kind === 'column' ? expression.column.type : null;
-}
-
-/** Lists and JSON are the text that PostgreSQL reads: as JSON they would not be one element. */
-function printElement(value: Sql, type: ValueType | null): Sql {
-  const isNested = type?.kind === 'list' || (type?.kind === 'scalar' && type.scalar === 'JSON');
-  return isNested ? sql`${value}::pg_catalog.text` : value;
-}
-
-/** The node id of a row of `table`. */
-export function printNodeId(table: Table, row: Row): Sql {
-  const names = [table.namespace, table.name].map((name) => sql`${literal(name)}::pg_catalog.text`);
-  return encode([...names, ...keyColumns(table).map((column) => printElement(row.column(column), column.type))]);
-}
-
-// A function takes at most 100 arguments; an order may have more columns.
-const maxArguments = 50;
-
-// `encode` breaks lines after 76 characters.
-function encode(elements: readonly Sql[]): Sql {
-  const parts: Sql[] = [];
-  for (let start = 0; start < elements.length; start += maxArguments) {
-    parts.push(sql`pg_catalog.jsonb_build_array(${list(elements.slice(start, start + maxArguments))})`);
-  }
-  const array = sql`(${join(parts, sql` operator(pg_catalog.||) `)})::pg_catalog.text`;
-  return sql`pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(${array}, 'UTF8'), 'base64'), e'\\n', '')`;
 }

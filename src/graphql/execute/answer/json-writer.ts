@@ -2,8 +2,8 @@
  * Writes the JSON of rows as bytes: columns arrive as PostgreSQL's text in UTF-8 and become the same JSON as `to_json`
  * makes.
  */
+import { writeElements } from '../../compile/cursor/write-cursor.ts';
 import type { AnswerColumn, RowPiece } from '../../compile/print/answer-layout.ts';
-import type { ColumnForm } from '../../model/scalars.ts';
 
 /** A piece of a row, with constants as bytes. */
 export type RowPart = { readonly kind: 'constant'; readonly bytes: DataView } | Exclude<RowPiece, string>;
@@ -56,7 +56,6 @@ const minCopiedBytes = 192;
 const nullText = viewOf(Buffer.from('null'));
 const trueText = viewOf(Buffer.from('true'));
 const falseText = viewOf(Buffer.from('false'));
-const separator = viewOf(Buffer.from(', '));
 
 /** PostgreSQL's escapes, by byte. */
 const escapes: readonly Buffer[] = Array.from({ length: 0x5d }, (_, code) =>
@@ -157,13 +156,14 @@ export class JsonWriter {
   /** Writes the current row. @throws TextTooLong */
   row(pieces: readonly RowPart[]): void {
     for (const piece of pieces) {
-      if (piece.kind === 'column') this.#column(piece.form, piece.index);
+      if (piece.kind === 'column') this.column(piece);
       else if (piece.kind === 'constant') this.#constant(piece.bytes);
       else this.#cursor(piece.columns);
     }
   }
 
-  #column(form: ColumnForm, index: number): void {
+  /** Writes a column of the current row. @throws TextTooLong */
+  column({ form, index }: AnswerColumn): void {
     const start = starts[index]!;
     const length = lengths[index]!;
     if (length < 0) this.#constant(nullText);
@@ -175,15 +175,10 @@ export class JsonWriter {
     else this.#quoted(start, length);
   }
 
-  /** Base64 of the array in `jsonb`'s format. */
+  /** As Base64. */
   #cursor(columns: readonly AnswerColumn[]): void {
     const start = this.length;
-    this.byte(0x5b);
-    columns.forEach(({ form, index }, position) => {
-      if (position > 0) this.#constant(separator);
-      this.#column(form, index);
-    });
-    this.byte(0x5d);
+    writeElements(this, columns);
     const encoded = this.#buffer.bytes.toString('base64', start, this.length);
     this.length = start;
     this.#reserve(encoded.length + 2);

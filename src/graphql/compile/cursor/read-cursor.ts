@@ -1,9 +1,9 @@
 /**
- * Cursors and node ids: Base64 of a JSON array as in pg_graphql. PostgreSQL makes them, this file parses them.
+ * Cursors and node ids: Base64 of a JSON array as in pg_graphql (print-cursor.ts). This file parses them.
  *
  * Numbers keep all digits: they are read as source text, never as a JavaScript number.
  */
-import { readOnce } from './read-once.ts';
+import { readOnce } from '../input/read-once.ts';
 
 /** Elements as text, null for JSON null; null for an invalid cursor. */
 export type Elements = readonly (string | null)[] | null;
