@@ -8,11 +8,11 @@
 
 import type { Table, ValueType } from '../../model/model.ts';
 import { type ScalarName, scalarRow } from '../../model/scalars.ts';
+import type { AnswerColumn } from '../answer/answer-layout.ts';
+import { jsonColumn, type RowContext, rawColumn } from '../answer/row-layout.ts';
 import type { Slot } from '../input/slot.ts';
 import type { OrderExpression, OrderTerm } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
-import type { AnswerColumn } from '../print/answer-layout.ts';
-import { jsonColumn, type RowContext, rawColumn } from '../print/row-layout.ts';
 import { isSummed } from '../sql/expression.ts';
 import { list, type Row } from '../sql/row.ts';
 import { builtin, join, literal, param, type Sql, sql } from '../sql/sql.ts';

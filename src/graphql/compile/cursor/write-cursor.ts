@@ -1,7 +1,7 @@
 /**
  * Writes a cursor from the columns of a row: what print-cursor.ts has PostgreSQL make, byte for byte.
  */
-import type { AnswerColumn } from '../print/answer-layout.ts';
+import type { AnswerColumn } from '../answer/answer-layout.ts';
 
 /** Where JSON is written. */
 interface Writer {

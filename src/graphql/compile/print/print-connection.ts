@@ -8,6 +8,7 @@
  */
 
 import { invariant } from '../../../shared/invariant.ts';
+import { objectPieces } from '../answer/row-layout.ts';
 import { countScans } from '../plan/inspect-plan.ts';
 import type { ConnectionEntry, ConnectionPlan, LimitPlan, SetSource } from '../plan/plan.ts';
 import { conjunction, printCondition, printJoin, where } from '../sql/condition.ts';
@@ -21,7 +22,6 @@ import { type PrintedPage, printPage } from './print-page.ts';
 import { printLimit } from './print-scan.ts';
 import { printSortKeys } from './print-sort-keys.ts';
 import { type Frame, jsonText, printText, type TextPart } from './print-text.ts';
-import { objectPieces } from './row-layout.ts';
 
 /** A connection as json. */
 export function printConnection(printer: Printer, plan: ConnectionPlan, parent: Row | null): Sql {

@@ -4,6 +4,8 @@
  */
 
 import type { Table } from '../../model/model.ts';
+import { type AnswerLayout, layOutAll, layOutText } from '../answer/answer-layout.ts';
+import { printCalledValue } from '../answer/row-layout.ts';
 import type { Path, Slot } from '../input/slot.ts';
 import type { Entry, Keyed, ObjectsPlace, OperationPlan, ValuePlan, WriteChange, WritePlan } from '../plan/plan.ts';
 import type { Assignment } from '../plan/write/assignment.ts';
@@ -12,13 +14,11 @@ import { isTypename, printEntries, printObject } from '../sql/object.ts';
 import type { Printer } from '../sql/printer.ts';
 import { Names } from '../sql/row.ts';
 import { printSql, type Sql, sql, type ZonedSlot } from '../sql/sql.ts';
-import { type AnswerLayout, layOutAll, layOutText } from './answer-layout.ts';
 import { printConnectionText } from './print-connection.ts';
 import { printRows } from './print-rows.ts';
 import { jsonText, printText } from './print-text.ts';
 import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
-import { printCalledValue } from './row-layout.ts';
 import { nestedRows, printStep } from './write/print-nested-writes.ts';
 import { printEach } from './write/print-update-list.ts';
 import { printAnswer, printOffset, printWrite } from './write/print-write.ts';

@@ -5,6 +5,7 @@
  * and the flags come from counts and from the first row of the whole set.
  */
 
+import { objectPieces } from '../answer/row-layout.ts';
 import { printCursor } from '../cursor/print-cursor.ts';
 import { runsVolatile } from '../plan/inspect-plan.ts';
 import type { ConnectionEntry, ConnectionPlan, ObjectPlan, PageFact } from '../plan/plan.ts';
@@ -17,7 +18,6 @@ import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
 import { printOtherKey } from './print-order.ts';
 import { printFirst, printLimit, printScan } from './print-scan.ts';
 import { printText, type TextPart } from './print-text.ts';
-import { objectPieces } from './row-layout.ts';
 
 /** The form of a connection's members: JSON values or JSON text. */
 type Form = 'json' | 'text';

@@ -9,6 +9,18 @@
  * edges. Everything else (null here) stays one text made by PostgreSQL.
  */
 import type { Table } from '../../model/model.ts';
+import type { AnswerLayout, AnswerPiece, RowPiece } from '../answer/answer-layout.ts';
+import {
+  callsRoutine,
+  isFlat,
+  joinConstants,
+  layOutRow,
+  objectPieces,
+  printCalledValue,
+  type RowContext,
+  rawColumn,
+  Selection,
+} from '../answer/row-layout.ts';
 import { cursorColumns, hasCursorColumns } from '../cursor/print-cursor.ts';
 import type {
   ConnectionEntry,
@@ -25,22 +37,10 @@ import { printKey, where } from '../sql/condition.ts';
 import { type Printer, tableName } from '../sql/printer.ts';
 import { directRow, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { ident, type Sql, sql } from '../sql/sql.ts';
-import type { AnswerLayout, AnswerPiece, RowPiece } from './answer-layout.ts';
 import { printCounted, printEntry, tableRows } from './print-connection.ts';
 import { printOtherKey } from './print-order.ts';
 import { isCounted } from './print-page.ts';
 import { printFirst, printScan } from './print-scan.ts';
-import {
-  callsRoutine,
-  isFlat,
-  joinConstants,
-  layOutRow,
-  objectPieces,
-  printCalledValue,
-  type RowContext,
-  rawColumn,
-  Selection,
-} from './row-layout.ts';
 
 /** PostgreSQL's limit is 1,664 columns. */
 const maxColumns = 1600;

@@ -4,8 +4,8 @@
  * 1.10 times as much.
  */
 
+import { joinConstants } from '../answer/row-layout.ts';
 import { join, literal, type Sql, sql } from '../sql/sql.ts';
-import { joinConstants } from './row-layout.ts';
 
 /** A piece of JSON text: a constant, or a non-null expression of type `text`. */
 export type TextPart = string | Sql;

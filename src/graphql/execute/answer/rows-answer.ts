@@ -1,5 +1,5 @@
 /**
- * Makes the JSON text of an answer from the rows of a statement, by its layout (graphql/compile/print/answer-layout.ts).
+ * Makes the JSON text of an answer from the rows of a statement, by its layout (graphql/compile/answer/answer-layout.ts).
  *
  * Bytes in, bytes out: columns arrive as PostgreSQL's text in UTF-8. Most is JSON already or only needs quotes; nothing
  * is converted to a JavaScript string, number or date. The result equals that of `to_json` byte for byte.
@@ -10,9 +10,17 @@ import type { FlightResult, RowCollector } from '../../../postgres/wire/flight.t
 import { unreachable } from '../../../shared/invariant.ts';
 import { keepBytes } from '../../../shared/keep-bytes.ts';
 import { Utf8Text } from '../../../shared/utf8-text.ts';
-import type { AnswerColumn, AnswerLayout, AnswerPiece, RowPiece } from '../../compile/print/answer-layout.ts';
+import type { AnswerColumn, AnswerLayout, AnswerPiece, RowPiece } from '../../compile/answer/answer-layout.ts';
+import {
+  isNull,
+  JsonWriter,
+  maxInitialBytes,
+  type RowPart,
+  readColumns,
+  TextTooLong,
+  viewOf,
+} from '../../compile/answer/json-writer.ts';
 import { bytesOf } from './compressed-text.ts';
-import { isNull, JsonWriter, maxInitialBytes, type RowPart, readColumns, TextTooLong, viewOf } from './json-writer.ts';
 
 /** The context of one answer. */
 export interface AnswerContext {

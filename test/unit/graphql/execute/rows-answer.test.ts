@@ -3,7 +3,7 @@
  * right all the same.
  */
 import { expect, test } from 'vitest';
-import type { AnswerLayout } from '../../../../src/graphql/compile/print/answer-layout.ts';
+import type { AnswerLayout } from '../../../../src/graphql/compile/answer/answer-layout.ts';
 import { RowsAnswer } from '../../../../src/graphql/execute/answer/rows-answer.ts';
 import { AnswerMemory } from '../../../../src/postgres/wire/answer-memory.ts';
 

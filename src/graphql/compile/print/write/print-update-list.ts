@@ -7,6 +7,8 @@
  */
 
 import { comparedAs, type SqlType, type Table } from '../../../model/model.ts';
+import { layOutAll } from '../../answer/answer-layout.ts';
+import { jsonPieces, Selection } from '../../answer/row-layout.ts';
 import { runsVolatile } from '../../plan/inspect-plan.ts';
 import type { UpdateListPlan } from '../../plan/plan.ts';
 import type { EachUpdate } from '../../plan/write/assignment.ts';
@@ -16,8 +18,6 @@ import { printCompared } from '../../sql/operator.ts';
 import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names, SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
-import { layOutAll } from '../answer-layout.ts';
-import { jsonPieces, Selection } from '../row-layout.ts';
 import { printAssignments } from './print-assignment.ts';
 import { type PrintedRows, printOffset } from './print-write.ts';
 

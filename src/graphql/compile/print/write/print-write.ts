@@ -8,6 +8,8 @@
  */
 
 import type { Table } from '../../../model/model.ts';
+import { type AnswerLayout, layOutAll } from '../../answer/answer-layout.ts';
+import { jsonPieces, Selection, writtenPieces } from '../../answer/row-layout.ts';
 import { pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
 import type { ObjectPlan, WriteChange, WritePlan } from '../../plan/plan.ts';
 import { conjunction, printCondition, where } from '../../sql/condition.ts';
@@ -16,8 +18,6 @@ import { printObject } from '../../sql/object.ts';
 import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, param, type Sql, sql } from '../../sql/sql.ts';
-import { type AnswerLayout, layOutAll } from '../answer-layout.ts';
-import { jsonPieces, Selection, writtenPieces } from '../row-layout.ts';
 import { printAssignments } from './print-assignment.ts';
 import { printInsert } from './print-insert.ts';
 

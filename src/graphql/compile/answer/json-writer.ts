@@ -2,8 +2,8 @@
  * Writes the JSON of rows as bytes: columns arrive as PostgreSQL's text in UTF-8 and become the same JSON as `to_json`
  * makes.
  */
-import { writeElements } from '../../compile/cursor/write-cursor.ts';
-import type { AnswerColumn, RowPiece } from '../../compile/print/answer-layout.ts';
+import { writeElements } from '../cursor/write-cursor.ts';
+import type { AnswerColumn, RowPiece } from './answer-layout.ts';
 
 /** A piece of a row, with constants as bytes. */
 export type RowPart = { readonly kind: 'constant'; readonly bytes: DataView } | Exclude<RowPiece, string>;

@@ -3,7 +3,7 @@
  * JSON is that of `JSON.stringify`, and what is no text is copied as it is.
  */
 import { expect, test } from 'vitest';
-import { JsonWriter, readColumns, viewOf } from '../../../../src/graphql/execute/answer/json-writer.ts';
+import { JsonWriter, readColumns, viewOf } from '../../../../src/graphql/compile/answer/json-writer.ts';
 import type { ColumnForm } from '../../../../src/graphql/model/scalars.ts';
 
 /** A row as it comes, with `before` bytes of another message in front of it. */
