@@ -1,7 +1,7 @@
 /** What `pgreflect check` says of junction tables, and of indexes that filters do without: what it says is tried. */
 import { describe, expect, test } from 'vitest';
 import type { Finding } from '../../src/cli/check/finding.ts';
-import { bindSlots } from '../../src/graphql/compile/input/slot.ts';
+import { bindSlots } from '../../src/graphql/compile/input/bind-slot.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { findings } from './check-findings.ts';

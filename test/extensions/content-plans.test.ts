@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { bindSlots } from '../../src/graphql/compile/input/slot.ts';
+import { bindSlots } from '../../src/graphql/compile/input/bind-slot.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 

@@ -1,7 +1,7 @@
 /** Rows are filtered by what JSON columns hold, and JSON fields answer parts (extension `json_filters`). */
 import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
-import { bindSlots } from '../../src/graphql/compile/input/slot.ts';
+import { bindSlots } from '../../src/graphql/compile/input/bind-slot.ts';
 import { type Json, startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';

@@ -1,7 +1,7 @@
 /** Rows are found by text searches in columns of type `tsvector` (extension `text_search`). */
 import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
-import { bindSlots } from '../../src/graphql/compile/input/slot.ts';
+import { bindSlots } from '../../src/graphql/compile/input/bind-slot.ts';
 import { type Json, startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { installWatch } from '../../src/cli/init/watch-setup.ts';
-import { bindSlot } from '../../src/graphql/compile/input/slot.ts';
+import { bindSlot } from '../../src/graphql/compile/input/bind-slot.ts';
 import { startPgBouncer } from '../bench/src/pgbouncer.ts';
 import { usePool } from '../management/management.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';

@@ -2,7 +2,7 @@
  * The text of statements: the same for every request of one shape, and good for PostgreSQL's planner.
  */
 import { describe, expect, test } from 'vitest';
-import { bindSlots } from '../../src/graphql/compile/input/slot.ts';
+import { bindSlots } from '../../src/graphql/compile/input/bind-slot.ts';
 import { openReader } from './reader.ts';
 
 const { text } = await openReader(['query-library.sql', 'query-functions.sql']);

@@ -2,7 +2,7 @@
  * How much of the tables a query reads: blocks, which unlike times are the same on every machine.
  */
 import pg from 'pg';
-import { bindSlots } from '../../src/graphql/compile/input/slot.ts';
+import { bindSlots } from '../../src/graphql/compile/input/bind-slot.ts';
 import type { TestExecution } from './execution.ts';
 import type { TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';

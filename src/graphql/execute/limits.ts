@@ -5,13 +5,15 @@
 import { PublicError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
 import type { CompiledOperation } from '../compile/compile-operation.ts';
+import { type BindingSource, bindSlot } from '../compile/input/bind-slot.ts';
 import { inventedZone } from '../compile/input/invented-zone.ts';
 import { hasBackReference } from '../compile/input/json-path.ts';
 import type { Operand, ValueLanguage } from '../compile/input/plan-budget.ts';
 import { regexSize } from '../compile/input/regex-size.ts';
-import { type BindingSource, bindSlot, entriesAt, type Slot, type Variables, valueAt } from '../compile/input/slot.ts';
+import type { Slot, Variables } from '../compile/input/slot.ts';
 import { longestTexts, textBound } from '../compile/input/text-bound.ts';
 import { entryValue } from '../compile/input/update-list.ts';
+import { entriesAt, valueAt } from '../compile/input/variable-path.ts';
 import type { LimitPlan } from '../compile/plan/plan.ts';
 import type { OperandWork } from '../schema/operators.ts';
 import { type PreparedDocument, tooManyTokens } from './documents.ts';

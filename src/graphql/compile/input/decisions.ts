@@ -8,29 +8,17 @@
  * handful of answers each.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { unreachable } from '../../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from '../cursor/read-cursor.ts';
+import { bindSlot } from './bind-slot.ts';
+import { formLength } from './composite-text.ts';
 import { haveSameKeys } from './input-coercer.ts';
 import { readJsonPath } from './json-path.ts';
 import { readOnce } from './read-once.ts';
-import {
-  type BindingSource,
-  bindSlot,
-  formLength,
-  type Path,
-  patternOf,
-  patternsOf,
-  type RowKey,
-  rowsAt,
-  type Slot,
-  setsKey,
-  type TextForm,
-  type Variables,
-  valueAt,
-  valuesBelow,
-} from './slot.ts';
+import { patternOf, patternsOf, setsKey } from './row-keys.ts';
+import type { Path, RowKey, Slot, TextForm, Variables } from './slot.ts';
 import { describeRuns, type Entry, type UpdateListShape } from './update-list.ts';
 import { fits, isNestedJson } from './value-facts.ts';
+import { rowsAt, valueAt, valuesBelow } from './variable-path.ts';
 
 /** A question about the variables of a request. */
 export type Question =
@@ -120,9 +108,6 @@ export class Decisions {
   }
 }
 
-/** Questions about objects to insert. */
-const ofRows: readonly Question['kind'][] = ['rows', 'row_patterns', 'related'];
-
 /** The answer for the given variables. */
 export function answerQuestion(question: Question, variables: Variables): string {
   return answerFor(question, subjectOf(question, variables), variables);
@@ -130,77 +115,68 @@ export function answerQuestion(question: Question, variables: Variables): string
 
 function subjectOf({ kind, path }: Question, variables: Variables): unknown {
   if (kind === 'agreement') return valuesBelow(variables, path);
-  return ofRows.includes(kind) ? rowsAt(variables, path) : valueAt(variables, path);
+  const isOfRows = kind === 'rows' || kind === 'row_patterns' || kind === 'related';
+  return isOfRows ? rowsAt(variables, path) : valueAt(variables, path);
 }
-
-const nothing: ReadonlyMap<string, string> = new Map();
-
-const jsonPathKind = readOnce(readJsonPath);
 
 /** A question about a value at hand. */
 export type Asked<Q = Question> = Q extends Question ? Omit<Q, 'path'> : never;
 
 /** The answer for a value. @param owner Its owner: the variables of the request, or a node of the document. */
 export function answerFor(question: Asked, value: unknown, owner: object): string {
-  switch (question.kind) {
-    case 'state':
-      return value === undefined ? 'absent' : value === null ? 'null' : 'value';
-    case 'keys':
-      return Object.keys(value as object).join(',');
-    case 'length':
-      return Array.isArray(value) ? String(value.length) : 'one';
-    case 'choice':
-      return String(value);
-    case 'sign':
-      return (value as number) < 0 ? 'negative' : 'ok';
-    case 'count':
-      return describeCount(value as number | readonly number[], question.most);
-    case 'time_zone':
-      return timeZoneName.test(String(value)) ? 'ok' : 'bad';
-    case 'search_config':
-      return configName.test(String(value)) ? 'name' : 'bad';
-    case 'json_path':
-      return jsonPathKind(owner, String(value));
-    case 'json_kind':
-      return isNestedJson(value) ? 'nested' : 'other';
-    case 'fits':
-      return fits(value, question.maxLength) ? 'ok' : 'long';
-    case 'text_length':
-      return formLength(question.form, value) > question.most ? 'long' : 'ok';
-    case 'rows':
-      return describeRows(value as readonly Readonly<Record<string, unknown>>[], question.limits);
-    case 'runs':
-      return describeRuns(value as readonly Entry[], question.shape);
-    case 'row_patterns': {
-      const rows = value as readonly Readonly<Record<string, unknown>>[];
-      const patterns = rows.map((row) => patternOf(question.keys, (key) => setsKey(row, key)));
-      return patternsOf(patterns).join(',');
-    }
-    case 'related': {
-      const rows = value as readonly Readonly<Record<string, unknown>>[];
-      const having = rows.filter((row) => setsKey(row, { fieldName: '', related: [question.fieldName] }));
-      const given = question.columns.find((name) => having.some((row) => Object.hasOwn(row, name)));
-      if (given !== undefined) return `!${given}`;
-      return having.length === rows.length ? 'all' : having.length > 0 ? 'some' : 'none';
-    }
-    case 'agreement':
-      return describeAgreement(value as readonly unknown[]);
-    case 'equal':
-      return isDeepStrictEqual(value, valueAt(owner as Variables, question.other)) ? 'same' : 'other';
-    case 'cursor':
-      return describeCursor(decodeOnce(owner, String(value)), question.maxElements);
-    case 'same':
-      return describeSame(question, { variables: owner as Variables, introspection: nothing });
-    case 'node': {
-      const id = readNodeId(decodeOnce(owner, String(value)));
-      if (id === null) return 'bad';
-      if (!question.known(id.namespace, id.table, id.keys)) return 'other';
-      return `${id.namespace}\0${id.table}\0${id.keys}`;
-    }
-    default:
-      return unreachable(question);
-  }
+  return answers[question.kind](value as never, question as never, owner);
 }
+
+type Answers = {
+  readonly [Kind in Question['kind']]: (
+    value: never,
+    question: Asked<Extract<Question, { kind: Kind }>>,
+    owner: object,
+  ) => string;
+};
+
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+const answers: Answers = {
+  state: (value) => (value === undefined ? 'absent' : value === null ? 'null' : 'value'),
+  keys: (value: object) => Object.keys(value).join(','),
+  length: (value) => (Array.isArray(value) ? String((value as unknown[]).length) : 'one'),
+  choice: String,
+  sign: (value: number) => (value < 0 ? 'negative' : 'ok'),
+  count: (value: number | readonly number[], { most }) => describeCount(value, most),
+  time_zone: (value) => (timeZoneName.test(String(value)) ? 'ok' : 'bad'),
+  search_config: (value) => (configName.test(String(value)) ? 'name' : 'bad'),
+  json_path: (value, _, owner) => jsonPathKind(owner, String(value)),
+  json_kind: (value) => (isNestedJson(value) ? 'nested' : 'other'),
+  fits: (value, { maxLength }) => (fits(value, maxLength) ? 'ok' : 'long'),
+  text_length: (value, { form, most }) => (formLength(form, value) > most ? 'long' : 'ok'),
+  rows: (rows: Rows, { limits }) => describeRows(rows, limits),
+  row_patterns: (rows: Rows, { keys }) =>
+    patternsOf(rows.map((row) => patternOf(keys, (key) => setsKey(row, key)))).join(','),
+  runs: (entries: readonly Entry[], { shape }) => describeRuns(entries, shape),
+  related(rows: Rows, { fieldName, columns }) {
+    const having = rows.filter((row) => setsKey(row, { fieldName: '', related: [fieldName] }));
+    const given = columns.find((name) => having.some((row) => Object.hasOwn(row, name)));
+    if (given !== undefined) return `!${given}`;
+    return having.length === rows.length ? 'all' : having.length > 0 ? 'some' : 'none';
+  },
+  agreement: describeAgreement,
+  equal: (value, { other }, owner) => (isDeepStrictEqual(value, valueAt(owner as Variables, other)) ? 'same' : 'other'),
+  cursor: (value, { maxElements }, owner) => describeCursor(decodeOnce(owner, String(value)), maxElements),
+  same(_, { left, right }, owner) {
+    const source = { variables: owner as Variables, introspection: nothing };
+    return bindSlot(left, source) === bindSlot(right, source) ? 'same' : 'other';
+  },
+  node(value, { known }, owner) {
+    const id = readNodeId(decodeOnce(owner, String(value)));
+    if (id === null) return 'bad';
+    return known(id.namespace, id.table, id.keys) ? `${id.namespace}\0${id.table}\0${id.keys}` : 'other';
+  },
+};
+
+const nothing: ReadonlyMap<string, string> = new Map();
+
+const jsonPathKind = readOnce(readJsonPath);
 
 /**
  * The form of time zone names. PostgreSQL also accepts self-defined zones such as `AAA1BBB2`, but each connection
@@ -221,10 +197,6 @@ function describeCount(value: number | readonly number[], most: number): string 
 function describeAgreement([first, ...others]: readonly unknown[]): string {
   if (!others.every((other) => isDeepStrictEqual(other, first))) return 'other';
   return first === null ? 'none' : 'same';
-}
-
-function describeSame({ left, right }: { readonly left: Slot; readonly right: Slot }, source: BindingSource): string {
-  return bindSlot(left, source) === bindSlot(right, source) ? 'same' : 'other';
 }
 
 function describeCursor(elements: Elements, maxElements: number): string {

@@ -22,9 +22,10 @@ import {
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import { decodeOnce, type Elements } from '../cursor/read-cursor.ts';
+import { scalarText } from './composite-text.ts';
 import { type Asked, answerFor, type Decisions, type LengthLimit, type Question } from './decisions.ts';
 import { inputFieldsOf, inTypeOrder } from './input-fields.ts';
-import { type Path, type RowKey, type Slot, scalarText, type TextForm } from './slot.ts';
+import type { Path, RowKey, Slot, TextForm } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
 import { type Run, readRuns, type UpdateListShape } from './update-list.ts';
 

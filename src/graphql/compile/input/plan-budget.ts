@@ -4,7 +4,8 @@
  */
 import type { OperandWork } from '../../schema/operators.ts';
 import { RequestRefusal } from './input.ts';
-import { mostCells, type Slot } from './slot.ts';
+import { mostCells } from './row-keys.ts';
+import type { Slot } from './slot.ts';
 
 const limits = {
   /** Selections with spread fragments: thirty fragments that spread each other twice give a thousand million fields. */

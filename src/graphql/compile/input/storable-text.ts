@@ -2,7 +2,8 @@
  * Text that PostgreSQL cannot store: NUL, and lone surrogates, which would be replaced on the way. Refused before
  * anything runs, because the server's message names no place.
  */
-import { agreed, type Path } from './slot.ts';
+import type { Path } from './slot.ts';
+import { agreed } from './variable-path.ts';
 
 /** NUL, or a surrogate, which most texts lack. */
 const suspicious = /[\0\ud800-\udfff]/;

@@ -3,8 +3,10 @@
  * and each array or composite value around it may double its quotes.
  */
 
-import { entriesAt, formLength, type Slot, type Variables, valueAt } from './slot.ts';
+import { formLength } from './composite-text.ts';
+import type { Slot, Variables } from './slot.ts';
 import { entryValue } from './update-list.ts';
+import { entriesAt, valueAt } from './variable-path.ts';
 
 /** Most characters of the texts that {@link textBound} counts. */
 export const longestTexts = 64_000_000;

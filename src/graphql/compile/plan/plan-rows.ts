@@ -14,18 +14,12 @@ import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import type { Column, Relationship, Table } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
+import { placesText, presenceText } from '../input/composite-text.ts';
 import { areSparse } from '../input/decisions.ts';
 import { type Input, refuseInput } from '../input/input.ts';
-import {
-  agreed,
-  type Path,
-  patternOf,
-  patternsOf,
-  placesText,
-  presenceText,
-  type RowKey,
-  type Slot,
-} from '../input/slot.ts';
+import { patternOf, patternsOf } from '../input/row-keys.ts';
+import type { Path, RowKey, Slot } from '../input/slot.ts';
+import { agreed } from '../input/variable-path.ts';
 import type { LimitPlan } from './plan.ts';
 import { planValue, refuseLength } from './plan-operator.ts';
 

@@ -4,18 +4,10 @@
  */
 
 import { parseJson } from '../../../shared/json.ts';
-import {
-  entriesAt,
-  type Path,
-  rowAt,
-  rowPathsAt,
-  rowsAt,
-  type Slot,
-  type Variables,
-  valueAt,
-} from '../../compile/input/slot.ts';
+import type { Path, Slot, Variables } from '../../compile/input/slot.ts';
 import { printPath } from '../../compile/input/storable-text.ts';
 import { entryValue } from '../../compile/input/update-list.ts';
+import { entriesAt, rowAt, rowPathsAt, rowsAt, valueAt } from '../../compile/input/variable-path.ts';
 import { quotes } from './visible-message.ts';
 
 /**

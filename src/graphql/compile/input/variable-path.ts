@@ -1,0 +1,85 @@
+/**
+ * Follows paths into the coerced variables of a request.
+ */
+import type { Path, Variables } from './slot.ts';
+import type { Entry, Run } from './update-list.ts';
+
+/** See {@link Path}. */
+export const agreed = '=';
+
+/** Follows a path; undefined if it leads nowhere. */
+export function valueAt(variables: Variables, path: Path): unknown {
+  const at = path.lastIndexOf(agreed);
+  if (at < 0) return follow(variables, path);
+  return follow(agreedValue(variables, path.slice(0, at)), path.slice(at + 1));
+}
+
+function follow(from: unknown, path: Path): unknown {
+  let value = from;
+  for (const step of path) {
+    // Own keys only: a variable or column may be called `constructor`.
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
+/** The values under the last key of a path, in the rows that have one; null where they lack it. */
+export function valuesBelow(variables: Variables, path: Path): readonly unknown[] {
+  const key = String(path.at(-1));
+  return rowsAt(variables, path.slice(0, -1)).map((row) => row[key] ?? null);
+}
+
+/** Looked up for each value in it, in rows that may be many. */
+const agreedValue = readAtOnce((variables, path) => valuesBelow(variables, path)[0]);
+
+function readAtOnce<T>(read: (variables: Variables, path: Path) => T): (variables: Variables, path: Path) => T {
+  const all = new WeakMap<Variables, Map<string, T>>();
+  return (variables, path) => {
+    const known = all.get(variables) ?? new Map<string, T>();
+    all.set(variables, known);
+    const key = path.join();
+    if (!known.has(key)) known.set(key, read(variables, path));
+    return known.get(key)!;
+  };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Objects to insert, in order; coerced objects have no prototype's keys. */
+export function rowsAt(variables: Variables, path: Path): readonly Row[] {
+  const at = path.indexOf('*');
+  if (at >= 0) {
+    const list = valueAt(variables, path.slice(0, at)) ?? [];
+    return (list as readonly Row[]).flatMap((row) => rowsAt(row, path.slice(at + 1)));
+  }
+  const value = valueAt(variables, path) ?? [];
+  return Array.isArray(value) ? (value as readonly Row[]) : [value as Row];
+}
+
+const rowsOnce = readAtOnce(rowsAt);
+
+/** One of these objects. */
+export function rowAt(
+  variables: Variables,
+  { path, index }: { readonly path: Path; readonly index: number },
+): Readonly<Record<string, unknown>> {
+  return rowsOnce(variables, path)[index]!;
+}
+
+/** The paths of the same objects, without `*`. */
+export function rowPathsAt(variables: Variables, path: Path): readonly Path[] {
+  const at = path.indexOf('*');
+  const list = valueAt(variables, at < 0 ? path : path.slice(0, at)) ?? [];
+  if (!Array.isArray(list)) return [path];
+  const paths = list.map((_, index) => [...(at < 0 ? path : path.slice(0, at)), index]);
+  return at < 0 ? paths : paths.flatMap((row) => rowPathsAt(variables, [...row, ...path.slice(at + 1)]));
+}
+
+/** The entries of a run. */
+export function entriesAt(
+  variables: Variables,
+  { path, run }: { readonly path: Path; readonly run: Run },
+): readonly Entry[] {
+  return (valueAt(variables, path) as readonly Entry[]).slice(run.from, run.to ?? undefined);
+}
