@@ -98,13 +98,13 @@ export function readUserLine(bytes: Uint8Array, defaults: LineDefaults): UserLin
   return { keys, json: `${JSON.stringify(made).slice(0, -1)},"line":${text}}` };
 }
 
-/** Strings, and numbers with an exponent. */
-const exponential = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?e[+-]?(?<exponent>\d+)/gi;
+/** Strings and numbers. All digits are read at once, so that none is read twice. */
+const scalars = /"(?:[^"\\]|\\[\s\S])*"?|-?\d+(?:\.\d+)?(?:e[+-]?(?<exponent>\d+))?/gi;
 
 /** PostgreSQL stores numbers of JSON with all their digits, which an export writes: `1e131000` would come back 20,000 times as long. */
 function checkNumbers(text: string): void {
   let length = text.length;
-  for (const [number, exponent] of text.matchAll(exponential)) {
+  for (const [number, exponent] of text.matchAll(scalars)) {
     if (exponent === undefined) continue;
     // Supabase Auth reads them as floats, too.
     if (!Number.isFinite(Number(number)))
