@@ -110,11 +110,38 @@ test('what a hint says to write is valid', async () => {
   }
 });
 
+test('a message that suggests a name has no hint beside it', async () => {
+  for (const query of [
+    where('{ nam: { eq: "x" } }'),
+    where('{ size: { eq: SMALL } }'),
+    '{ productCollection { edge { cursor } } }',
+  ]) {
+    const { errors } = await open.run('anon', query);
+    expect(errors[0].message, query).toContain('Did you mean');
+    expect(errors[0].extensions.hint, query).toBeUndefined();
+  }
+});
+
+test('the first three mistakes of a document have hints', async () => {
+  const hint = expect.stringMatching(/^Name the comparison: (\w+): \{ eq: "\1" \}\.$/);
+  const given = await hintsOf(where('{ name: "name", code: "code", price: "price", id: "id" }'));
+  expect(given).toEqual([hint, hint, hint, undefined]);
+});
+
 test('errors of variables have the same hints', async () => {
   const query =
     'query ($filter: productFilter, $order: [productOrderBy!]) { productCollection(filter: $filter, orderBy: $order) { edges { cursor } } }';
   expect(await hintsOf(query, { filter: { name: 'x' } })).toEqual(['Name the comparison: name: { eq: "x" }.']);
   expect(await hintsOf(query, { filter: { price: { eq: 9.99 } } })).toEqual(['Send a string: "9.99".']);
+  expect(await hintsOf(query, { filter: { id: [1, 2] } })).toEqual(['Name the comparison: id: { in: [1, 2] }.']);
+  const mixed = { filter: { or: [{ id: { _eq: 1, eq: 'x', _in: 2 } }, { name: { eq: true } }], tags: ['x'] } };
+  const operators = 'IntFilter has eq, gt, gte, in, is, lt, lte and neq.';
+  expect((await hintsOf(query, mixed)).toSorted()).toEqual(
+    ['Name the comparison: tags: { eq: ["x"] }.', operators, undefined, undefined, undefined].toSorted(),
+  );
+  expect(await hintsOf(query, { order: 'name_DESC' })).toEqual([
+    'Name the column and the direction: orderBy: [{ COLUMN: DescNullsLast }].',
+  ]);
   expect(await hintsOf(query, { order: [{ name: 'desc' }] })).toEqual([
     `Write orderBy: [{ name: DescNullsLast }]. ${directions}`,
   ]);

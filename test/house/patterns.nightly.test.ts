@@ -16,9 +16,6 @@ const harmless: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '(?<!\'\'(?:::[\\w ."]+)?|\\d) = (?:(?:"(?:[^"]|"")+"|[a-z_][\\w$]*)\\.)?\\x6eame(?![\\w$".(])':
       'reads policies of the database of who runs the command; `name` is what RegExp.escape makes of it',
   },
-  'src/graphql/schema/explain-mistake.ts': {
-    ' at [^:]*\\.(\\w+)(?:\\[\\d+\\])*: ': 'reads the beginning of a message',
-  },
   'src/studio/app/build.ts': { '@font-face\\s*\\{[^}]*\\}': 'reads a file of a package' },
   'src/auth/routes/auth-description.ts': { '[/:_.-]+(\\w)': 'reads our own paths' },
   'src/email/lint/plain-variables.ts': { '\\{?[ \\t]*$': 'reads eight characters' },

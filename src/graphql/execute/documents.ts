@@ -19,7 +19,7 @@ import { bytesPerToken, createCompiledOperations, OperationCompiler } from '../c
 import { type DocumentVariables, examineVariables } from '../compile/input/document-variables.ts';
 import type { UnknownField } from '../model/explain-missing.ts';
 import type { Model } from '../model/model.ts';
-import { type Correction, explainMistakes } from '../schema/explain-mistake.ts';
+import { type Correction, explainDocument } from '../schema/explain-mistake.ts';
 import { subscriptionMessage, validateDocument } from '../schema/validate.ts';
 import { fromGraphQLError, isStackOverflow, tooDeep } from './answer/public-error.ts';
 
@@ -156,7 +156,7 @@ function prepareDocument(text: string, options: PrepareOptions): PreparedDocumen
     const errors = validateDocument(options.schema, document, { strictVariablePositions, suggestions });
     if (errors.length > 0) {
       const visible = errors.map((error) => fromGraphQLError(error, 'GRAPHQL_VALIDATION_FAILED'));
-      const corrections = explainMistakes(options.schema, errors, mayDiscover);
+      const corrections = explainDocument({ schema: options.schema, mayDiscover }, document, errors);
       const clues = corrections.map((correction, index) => ({
         unknownField: unknownField(errors[index]!),
         correction,

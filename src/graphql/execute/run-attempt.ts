@@ -16,7 +16,7 @@ import type { ValueLanguage } from '../compile/input/plan-budget.ts';
 import type { Variables } from '../compile/input/slot.ts';
 import type { Statement } from '../compile/print/print-operation.ts';
 import { explainMissing } from '../model/explain-missing.ts';
-import { explainMistakes } from '../schema/explain-mistake.ts';
+import { explainVariables } from '../schema/explain-mistake.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { citedInput, hideUnsent, placeOfRows } from './answer/cited-input.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
@@ -97,7 +97,9 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
     );
     const mistakes = coerced.errors.filter((error) => error instanceof GraphQLError);
     // Ours stand alone.
-    const corrections = mistakes.length < errors.length ? [] : explainMistakes(shared.schema, mistakes, mayDiscover);
+    const place = { schema: shared.schema, mayDiscover };
+    const values = request.variables ?? {};
+    const corrections = mistakes.length < errors.length ? [] : explainVariables(place, values, mistakes);
     const clues = corrections.map((correction) => ({ unknownField: null, correction }));
     return refuse(await withHints(errors, clues, execution, attempt), hash, name);
   }

@@ -5,9 +5,12 @@
  * marked, because only who may discover the schema gets them.
  */
 import {
+  type DocumentNode,
+  type GraphQLEnumType,
   type GraphQLError,
   type GraphQLField,
   type GraphQLInputField,
+  type GraphQLInputObjectType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
@@ -15,13 +18,15 @@ import {
   isEnumType,
   isInputObjectType,
   isObjectType,
-  Kind,
+  OperationTypeNode,
 } from 'graphql';
 import pluralize from 'pluralize';
 import { updateOperators } from '../model/extensions/update-operators.ts';
+import { findInDocument, findInVariables, type Mistake, type WrongValue } from './find-mistakes.ts';
 import { fieldOrigin, type InputFieldOrigin, inputFieldOrigin } from './origin.ts';
 import { StringEnumType } from './types/enum-types.ts';
 import { orderByDirectionType } from './types/order-by-direction.ts';
+import { textScalars } from './types/scalars.ts';
 
 /** What to write instead. */
 export interface Correction {
@@ -30,85 +35,99 @@ export interface Correction {
   readonly namesSchema: boolean;
 }
 
-/** How much of a message is read, in characters: it may end with a megabyte of what the client has sent. */
-const maxRead = 1000;
-
 /** How many mistakes of a request are explained. Clients repair the first ones first. */
-const mostExplained = 3;
-
-/**
- * The corrections of the first mistakes; null where none is known.
- *
- * @param mayDiscover False: without those that name what the caller has not sent.
- */
-export function explainMistakes(
-  schema: GraphQLSchema,
-  errors: readonly GraphQLError[],
-  mayDiscover: boolean,
-): readonly (Correction | null)[] {
-  return errors.slice(0, mostExplained).map((error) => {
-    const correction = explainMistake({ schema, mayDiscover }, error);
-    return correction === null || mayDiscover || !correction.namesSchema ? correction : null;
-  });
-}
+const maxExplained = 3;
 
 interface Place {
   readonly schema: GraphQLSchema;
+  /** False: without hints that name what the caller has not sent. */
   readonly mayDiscover: boolean;
 }
 
-function explainMistake(place: Place, error: GraphQLError): Correction | null {
-  const message = error.message.slice(0, maxRead);
-  for (const [pattern, explain] of explanations) {
-    const found = pattern.exec(message);
-    if (found === null) continue;
-    const [, first = '', second = ''] = found;
-    return explain(place, error, [first, second]);
-  }
-  return null;
+/** The corrections of the first mistakes in a document; null where none is known. */
+export function explainDocument(place: Place, document: DocumentNode, errors: readonly GraphQLError[]): Corrections {
+  const first = errors.slice(0, maxExplained);
+  return explainAll(place, first, findInDocument(place.schema, document, first));
 }
 
-type Explain = (place: Place, error: GraphQLError, found: readonly [string, string]) => Correction | null;
+/** The same for the values of variables. */
+export function explainVariables(
+  place: Place,
+  values: Readonly<Record<string, unknown>>,
+  errors: readonly GraphQLError[],
+): Corrections {
+  const first = errors.slice(0, maxExplained);
+  return explainAll(place, first, findInVariables(place.schema, values, first));
+}
 
-/** Messages of graphql-js, with what is found in them. */
-const explanations: readonly (readonly [RegExp, Explain])[] = [
-  [/Expected value of type "(\w+)!?" to be an object, found: (.*?)\.?$/s, correctObject],
-  [/Value "(\w+)" does not exist in "OrderByDirection" enum/, correctDirection],
-  [/Value "(\w+)" does not exist in "(\w+)" enum/, correctEnum],
-  [/\bJSON accepts a string, found: /, () => form('Send the text of the JSON, such as "{\\"a\\": 1}".')],
-  [/^Unknown type "(\w+)"/, correctType],
-  [/\b(?:String cannot represent a non string value: |accepts a string, found: )([\w.+-]+?)\.?$/, correctText],
-  [/Expected value of type "(\w+)!?" not to include unknown field "(\w+)"/, correctInputField],
-  [/^Argument "\w+\.(\w+)\(set:\)" of type /, correctUpdate],
-  [/^Unknown argument "(\w+)" on field "([\w.]+)"/, correctArgument],
-  [/^Cannot query field "(\w+)" on type "(\w+)"/, correctField],
-  [
-    /^The mutation operation is not supported/,
-    () =>
-      form(
-        'The role writes nothing that it reads: grant SELECT, and INSERT, UPDATE or DELETE, on a table, or EXECUTE on a volatile function.',
-      ),
-  ],
-];
+type Corrections = readonly (Correction | null)[];
+
+function explainAll(place: Place, errors: readonly GraphQLError[], mistakes: readonly (Mistake | null)[]): Corrections {
+  return mistakes.map((mistake, index) => {
+    const correction = mistake === null ? null : explain(place, mistake, errors[index]!.message);
+    return correction === null || place.mayDiscover || !correction.namesSchema ? correction : null;
+  });
+}
+
+/** @param message Of the error; a hint repeats no suggestion that stands in it. */
+function explain(place: Place, mistake: Mistake, message: string): Correction | null {
+  switch (mistake.kind) {
+    case 'value':
+      return correctValue(mistake, message);
+    case 'input_field':
+      return correctInputField(place.schema, mistake, message);
+    case 'field':
+      return correctField(place, mistake, message);
+    case 'argument':
+      return correctArgument(mistake);
+    case 'missing_argument':
+      return correctUpdate(mistake);
+    case 'type':
+      return correctType(mistake.name);
+    case 'operation':
+      return mistake.operation === OperationTypeNode.MUTATION
+        ? form(
+            'The role writes nothing that it reads: grant SELECT, and INSERT, UPDATE or DELETE, on a table, or EXECUTE on a volatile function.',
+          )
+        : null;
+  }
+}
+
+type Of<K extends Mistake['kind']> = Extract<Mistake, { readonly kind: K }>;
+
+function correctValue(wrong: WrongValue, message: string): Correction | null {
+  const { type, shape, text } = wrong;
+  if (isInputObjectType(type)) return shape === 'object' ? null : correctObject(wrong, type);
+  if (isEnumType(type)) {
+    const word = shape === 'name' ? text : shape === 'string' ? text.slice(1, -1) : '';
+    if (!/^\w+$/.test(word)) return null;
+    return type === orderByDirectionType ? correctDirection(wrong, word) : correctEnum(type, message);
+  }
+  if (!textScalars.has(type.name)) return null;
+  if (type.name === 'JSON') return form('Send the text of the JSON, such as "{\\"a\\": 1}".');
+  return ['name', 'number', 'boolean'].includes(shape) ? form(`Send a string: "${shorten(text)}".`) : null;
+}
+
+/** Whether graphql-js suggests a name itself. */
+function hasSuggestion(message: string): boolean {
+  return message.includes('Did you mean');
+}
 
 const form = (hint: string): Correction => ({ hint, namesSchema: false });
 const name = (hint: string): Correction => ({ hint, namesSchema: true });
 
 /** A value where a filter or an order is an object. */
-function correctObject({ schema }: Place, error: GraphQLError, [typeName, found]: readonly [string, string]) {
-  const type = schema.getType(typeName);
-  if (!isInputObjectType(type)) return null;
+function correctObject({ shape, text: found, place }: WrongValue, type: GraphQLInputObjectType): Correction | null {
   const fields = type.getFields();
-  const place = placeOf(error);
   const isPlace = (kind: InputFieldOrigin['kind']) => Object.values(fields).some(hasKind(kind));
   if (isPlace('search')) {
-    const words = found.startsWith('"') ? shorten(found) : '"WORDS"';
+    const words = shape === 'string' ? shorten(found) : '"WORDS"';
     return form(`Say what is searched: ${place ?? 'COLUMN'}: { websearch: ${words} }.`);
   }
   if (isPlace('group_column'))
     return form(`Name the column: by: [{ column: ${/^\w+$/.test(found) ? found : 'COLUMN'} }].`);
   if (fields.eq !== undefined && inputFieldOrigin(fields.eq).kind === 'operator') {
-    const isList = found.startsWith('[') && fields.in !== undefined;
+    const isList = shape === 'list' && fields.in !== undefined;
     return form(`Name the comparison: ${place ?? 'COLUMN'}: { ${isList ? 'in' : 'eq'}: ${shorten(found)} }.`);
   }
   const direction = orderByDirectionType.getValue(found) === undefined ? 'DescNullsLast' : found;
@@ -133,29 +152,23 @@ function hasKind(kind: InputFieldOrigin['kind']) {
   return (field: GraphQLInputField) => inputFieldOrigin(field).kind === kind;
 }
 
-function correctDirection(_place: Place, error: GraphQLError, [found]: readonly [string, string]) {
+function correctDirection({ place }: WrongValue, found: string): Correction {
   const direction = /desc/i.test(found) ? 'DescNullsLast' : 'AscNullsLast';
   const all = 'Directions are AscNullsFirst, AscNullsLast, DescNullsFirst and DescNullsLast.';
-  return form(`Write orderBy: [{ ${placeOf(error) ?? 'COLUMN'}: ${direction} }]. ${all}`);
+  return form(`Write orderBy: [{ ${place ?? 'COLUMN'}: ${direction} }]. ${all}`);
 }
 
 /** Most values of an enum that are listed. */
 const maxValues = 20;
 
-function correctEnum({ schema }: Place, error: GraphQLError, [, typeName]: readonly [string, string]) {
-  const type = schema.getType(typeName);
-  if (!isEnumType(type) || error.message.includes('Did you mean')) return null;
+function correctEnum(type: GraphQLEnumType, message: string): Correction | null {
+  if (hasSuggestion(message)) return null;
   const values = type.getValues().map((value) => value.name);
   const labels = type instanceof StringEnumType ? [...type.rawLabels].map((label) => JSON.stringify(label)) : [];
   if (values.length + labels.length > maxValues) return null;
   const strings =
     labels.length === 0 ? '' : ` Write ${listNames(labels)} as ${labels.length === 1 ? 'a string' : 'strings'}.`;
-  return name(`${typeName} has ${listNames(values)}.${strings}`);
-}
-
-/** A name or number where a text is. */
-function correctText(_place: Place, _error: GraphQLError, [found]: readonly [string, string]) {
-  return form(`Send a string: "${shorten(found)}".`);
+  return name(`${type.name} has ${listNames(values)}.${strings}`);
 }
 
 /** Scalars, by what they are called elsewhere, in small letters. */
@@ -176,21 +189,23 @@ const scalarNames: Readonly<Record<string, RegExp>> = {
 };
 
 /** A type that every schema has, under the name of another API or of PostgreSQL. */
-function correctType(_place: Place, _error: GraphQLError, [asked]: readonly [string, string]) {
+function correctType(asked: string): Correction | null {
   const meant = Object.keys(scalarNames).find((scalar) => scalarNames[scalar]!.test(asked.toLowerCase()));
   return meant === undefined ? null : form(`The type is called ${meant} here.`);
 }
 
 /** A field that an input does not have: an operator of another API, a column in another spelling or without operators. */
-function correctInputField({ schema }: Place, error: GraphQLError, [typeName, asked]: readonly [string, string]) {
-  const type = schema.getType(typeName);
-  if (!isInputObjectType(type)) return null;
+function correctInputField(
+  schema: GraphQLSchema,
+  { type, name: asked }: Of<'input_field'>,
+  message: string,
+): Correction | null {
   const fields = Object.values(type.getFields());
   const isOurs = fields.every((field) => !databaseKinds.has(inputFieldOrigin(field).kind));
-  if (isOurs) return form(`${typeName} has ${listNames(fields.map((field) => field.name))}.`);
-  if (error.message.includes('Did you mean')) return null;
+  if (isOurs) return form(`${type.name} has ${listNames(fields.map((field) => field.name))}.`);
+  if (hasSuggestion(message)) return null;
   const meant = fields.find((field) => plain(field.name) === plain(asked));
-  return meant === undefined ? explainColumn(schema, typeName, asked) : name(`Did you mean "${meant.name}"?`);
+  return meant === undefined ? explainColumn(schema, type.name, asked) : name(`Did you mean "${meant.name}"?`);
 }
 
 /** Origins of the input fields whose names come from the database. */
@@ -219,10 +234,8 @@ function explainColumn(schema: GraphQLSchema, typeName: string, asked: string): 
 }
 
 /** Only operators, without `set`. */
-function correctUpdate(_place: Place, error: GraphQLError) {
-  const [node] = error.nodes ?? [];
-  const given = node?.kind === Kind.FIELD ? (node.arguments ?? []).map((argument) => argument.name.value) : [];
-  const operator = updateOperators.find((each) => given.includes(each));
+function correctUpdate({ missing, given }: Of<'missing_argument'>): Correction | null {
+  const operator = missing.includes('set') ? updateOperators.find((each) => given.includes(each)) : undefined;
   return operator === undefined ? null : form(`Write set: {} beside ${operator}.`);
 }
 
@@ -239,34 +252,26 @@ const arguments_: Readonly<Record<string, readonly string[]>> = {
   increment: ['_inc', 'inc'],
 };
 
-function correctArgument({ schema }: Place, _error: GraphQLError, [asked, place]: readonly [string, string]) {
-  const [typeName = '', fieldName = ''] = place.split('.');
-  const type = schema.getType(typeName);
-  const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
-  if (asked === 'page' && field?.args.some((argument) => argument.name === 'after')) {
+function correctArgument({ field, name: asked }: Of<'argument'>): Correction | null {
+  if (asked === 'page' && field.args.some((argument) => argument.name === 'after')) {
     const next = 'The next page begins after the endCursor of the page before: after: "CURSOR".';
     return form(`There are no page numbers. ${next} offset skips rows.`);
   }
-  const ours = field?.args.find((argument) => arguments_[argument.name]?.includes(asked));
+  const ours = field.args.find((argument) => arguments_[argument.name]?.includes(asked));
   return ours === undefined ? null : form(`The argument is called ${ours.name} here.`);
 }
 
-function correctField(
-  { schema, mayDiscover }: Place,
-  error: GraphQLError,
-  [asked, typeName]: readonly [string, string],
-) {
-  const type = schema.getType(typeName);
-  if (!isObjectType(type) || typeName.startsWith('__')) return null;
+function correctField({ schema, mayDiscover }: Place, { type, name: asked }: Of<'field'>, message: string) {
+  if (!isObjectType(type) || type.name.startsWith('__')) return null;
   const roots = [schema.getQueryType(), schema.getMutationType()];
   const suggest = (meant: { readonly name: string } | undefined) =>
-    meant === undefined || error.message.includes(`"${meant.name}"`) ? null : name(`Did you mean "${meant.name}"?`);
+    meant === undefined || message.includes(`"${meant.name}"`) ? null : name(`Did you mean "${meant.name}"?`);
   if (roots.includes(type)) {
     const other = roots.find((root) => root !== type && root?.getFields()[asked] !== undefined);
     if (other) return explainRoot(other.name, other.getFields()[asked]!);
     return mayDiscover ? suggest(nearestField(asked, type)) : null;
   }
-  if (error.message.includes('Did you mean')) return null;
+  if (hasSuggestion(message)) return null;
   const fields = Object.values(type.getFields());
   const kinds = new Set(fields.map((field) => fieldOrigin(field).kind));
   if (kinds.has('edges')) return correctConnectionField(asked);
@@ -351,16 +356,7 @@ function plain(text: string): string {
   return text.replaceAll('_', '').toLowerCase();
 }
 
-/** The name before the value: of the argument or field in a document, of the last member in variables. */
-function placeOf(error: GraphQLError): string | null {
-  const [node] = error.nodes ?? [];
-  let token = node?.loc?.startToken.prev ?? null;
-  while (token?.kind === '[') token = token.prev;
-  if (token?.kind === ':' && token.prev?.kind === 'Name') return token.prev.value;
-  return / at [^:]*\.(\w+)(?:\[\d+\])*: /.exec(error.message.slice(0, maxRead))?.[1] ?? null;
-}
-
-/** A value as the message prints it, if it is short. */
+/** A value, if it is short. */
 function shorten(value: string): string {
   return value.length <= 60 ? value : '…';
 }

@@ -122,3 +122,8 @@ export const scalarTypes: Readonly<Record<ScalarName, GraphQLScalarType>> = {
   BigFloat: inputScalar('BigFloat', 'A number of any precision, as a string.', text),
   Opaque: inputScalar('Opaque', 'Any other type of PostgreSQL, in its text form.', anyText),
 };
+
+/** Scalars whose input is a string and nothing else. */
+export const textScalars: ReadonlySet<string> = new Set<ScalarName>([
+  'ID', 'String', 'Date', 'Time', 'Datetime', 'UUID', 'JSON', 'Cursor', 'BigFloat',
+]); // biome-ignore format: a list
