@@ -43,6 +43,8 @@ export interface Gateway {
   readonly metricsPort: number | null;
   /** The metrics of this process. */
   readMetrics(): Promise<MetricSeries>;
+  /** What answers GraphQL requests, for programs that ask it without HTTP. */
+  readonly graphql: Pick<Graphql, 'executor' | 'reflector'>;
   /** The HTTP server, for programs that send requests directly (`app.inject`, `app.routing`). */
   readonly app: HttpServer;
   /** Reads the catalog again in any case. Rejects if the database refuses; the old model stays. */
@@ -145,7 +147,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     if (extras.listen ?? true) await app.listen({ host: config.host, port: config.port });
     const address = addressOf(app);
     if (address.url !== '') observe({ kind: 'listening', url: address.url });
-    const facts = { ...address, metricsPort: server?.port ?? null, app, readMetrics: () => meter.read() };
+    const facts = { ...address, metricsPort: server?.port ?? null, app, graphql, readMetrics: () => meter.read() };
     return { ...facts, ...controlsOf(parts, tickets), stop: stopOnce(opened, observe, flush) };
   } catch (error) {
     await opened.disposeAsync();

@@ -1,9 +1,12 @@
 /**
- * The exports of `pgreflect` for programs that embed the gateway: start one, and the types of input and output.
+ * The exports of `pgreflect`, for programs that embed the gateway (docs/embedding.md).
  */
-export { type Config, defaultConfig, type Limits, type LogLevel } from './config/config.ts';
-export type { JsonWebKeyMember } from './config/json-web-keys.ts';
-export { type Gateway, type GatewayExtras, startGateway } from './gateway.ts';
-export { type Code, errorCodes } from './shared/errors.ts';
+export { ConfigError, type Problem } from './config/config-error.ts';
+export type { EmbeddedCaller, EmbeddedOperation } from './embed/embedded-operations.ts';
+export type { RequestFacts } from './embed/fetch-graphql.ts';
+export { createGateway, type EmbeddedGateway } from './embed/gateway.ts';
+export type { EmbedExtras } from './embed/graphql.ts';
+export type { GatewayOptions, OptionInput } from './embed/read-options.ts';
+export { DatabaseError } from './postgres/database-error.ts';
+export { type Code, errorCodes, type PublicError } from './shared/errors.ts';
 export type { Observation, Observe, ObservedStages, RequestObservation } from './shared/observation.ts';
-export { obeySignals } from './signals.ts';

@@ -65,6 +65,9 @@ export function loadConfigFile(given: string | null, workingDirectory: string): 
 
 const nothing = { values: new Map(), auth: {}, warnings: [] } as const;
 
+/** As if no file was found. */
+export const noFile: ConfigFile = { path: null, isNamed: false, ...nothing, problems: [] };
+
 function readTable(table: Readonly<Record<string, unknown>>, path: string): Omit<ConfigFile, 'path' | 'isNamed'> {
   const values = new Map<OptionName, readonly string[]>();
   const problems: Problem[] = [];

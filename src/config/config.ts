@@ -53,9 +53,6 @@ export type Config = Composed & {
   readonly [N in Plain]: OptionValue<N> | ((typeof options)[N]['default'] extends null ? null : never);
 };
 
-/** Lowest severity that is logged; `silent` logs nothing. */
-export type LogLevel = Config['logLevel'];
-
 /** All independent defaults, for programs that embed the gateway and for tests. */
 export const defaultConfig = {
   ...defaultsOf(['Database', 'Server', 'Keys and roles', 'Requests', 'Log']),

@@ -9,7 +9,7 @@ import { resolve } from 'node:path';
 import { type AuthFieldName, authFieldNames } from './auth/auth-fields.ts';
 import { authSetting } from './auth/auth-reference.ts';
 import { ConfigError, type Problem } from './config-error.ts';
-import { type ConfigFile, loadConfigFile } from './config-file.ts';
+import { type ConfigFile, loadConfigFile, noFile } from './config-file.ts';
 import { isBelow, namesIt } from './found-file.ts';
 import { findTexts, type Given, readFile, type Setting, type TextSources, wrongText } from './given-texts.ts';
 import { nearestName } from './nearest-name.ts';
@@ -31,6 +31,8 @@ export interface Sources extends TextSources {
   readonly authFlags: ReadonlyMap<AuthFieldName, readonly string[]>;
   /** The value of `--config`, otherwise null. */
   readonly configFile: string | null;
+  /** No file is read, not even that of the working directory. */
+  readonly withoutFile?: boolean;
   /** Problems of the command line itself (unknown flags), reported with the others. */
   readonly problems: readonly Problem[];
 }
@@ -52,10 +54,10 @@ export interface LoadedOptions<N extends OptionName> {
 
 /** Loads the options `names`; problems are in the result, see `loadOptionsOrThrow`. */
 export function loadOptions<N extends OptionName>(names: readonly N[], sources: Sources): LoadedOptions<N> {
-  const file = loadConfigFile(
-    sources.configFile ?? (sources.environment.PGREFLECT_CONFIG || null),
-    sources.workingDirectory,
-  );
+  const { configFile, withoutFile, environment, workingDirectory } = sources;
+  const file = withoutFile
+    ? noFile
+    : loadConfigFile(configFile ?? (environment.PGREFLECT_CONFIG || null), workingDirectory);
   const problems: Problem[] = [...sources.problems, ...file.problems];
   const values: Record<string, unknown> = {};
   const origins = new Map<N, string>();

@@ -1,5 +1,5 @@
 /**
- * Reads an answer of a remote server, which must not be able to fill the memory.
+ * Reads a body of another program, which must not be able to fill the memory.
  */
 
 /** The answer exceeds the limit; the rest was not read. */
@@ -17,7 +17,7 @@ export class TooLargeError extends Error {
  * @param maxBytes Counted after decompression, because a small transfer may expand.
  * @throws TooLargeError; errors of the network.
  */
-export async function readBounded({ body }: Response, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
+export async function readBounded({ body }: Pick<Response, 'body'>, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {

@@ -8,7 +8,7 @@ import { readSources, roomOf, type SourceFile } from './source.ts';
 const order = [
   'shared', 'config', 'postgres', 'server',
   'graphql/catalog', 'graphql/model', 'graphql/schema', 'graphql/compile', 'graphql/execute', 'graphql/routes', 'graphql',
-  'email', 'auth', 'management', 'studio', 'routes.ts', 'gateway.ts', 'signals.ts', 'index.ts', 'cli', 'main.ts',
+  'email', 'auth', 'management', 'studio', 'routes.ts', 'gateway.ts', 'signals.ts', 'embed', 'index.ts', 'cli', 'main.ts',
 ]; // biome-ignore format: a list
 
 /** Rooms that may import less than what stands before them: the two wings know nothing of each other. */

@@ -22,7 +22,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   diff: ['cli'],
   entities: ['email'],
   fastify: ['server', 'graphql', 'auth', 'management', 'studio'],
-  graphql: ['graphql', 'cli'],
+  graphql: ['graphql', 'embed', 'cli'],
   'graphql-yoga': ['graphql'],
   'html-to-text': ['email'],
   htmlparser2: ['email'],

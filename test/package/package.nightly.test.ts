@@ -15,7 +15,9 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findFreePort } from '../support/free-port.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { anonKey, secret } from '../support/http.ts';
+import { createAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { embeddingSchema, expectEmbeddingAnswers, writeEmbeddingPrograms } from './embedding.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -27,6 +29,9 @@ const path = (process.env.PATH ?? '')
   .filter((entry) => !entry.startsWith(root))
   .join(delimiter);
 const env = { ...process.env, PATH: path, npm_config_update_notifier: 'false' };
+
+/** The version that the tests have. */
+const { hono } = JSON.parse(readFileSync(join(root, 'test/package.json'), 'utf8')).devDependencies;
 
 let packed: { filename: string; files: { path: string }[] };
 
@@ -58,6 +63,21 @@ test('the package holds the compiled program', () => {
   // Examples are there to be read.
   const program = paths.filter((entry) => !entry.startsWith('examples/'));
   expect(program.filter((entry) => entry.endsWith('.ts') && !entry.endsWith('.d.ts'))).toEqual([]);
+});
+
+test('the programs of docs/embedding.md run from the package, with Hono beside it', async () => {
+  const folder = join(temporary, 'embedding');
+  mkdirSync(folder);
+  writeEmbeddingPrograms(folder);
+  const packages = [join(temporary, packed.filename), `hono@${hono}`];
+  await run('npm', ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], {
+    cwd: folder,
+    env,
+  });
+  const { url } = await createAuthDatabase(embeddingSchema);
+  const settings = { DATABASE_URL: url, JWT_SECRET: secret, ANON_KEY: anonKey };
+  const { stdout } = await run(process.execPath, ['check.js'], { cwd: folder, env: { ...env, ...settings } });
+  expectEmbeddingAnswers(stdout);
 });
 
 test('npx pgreflect start serves the example until it is told to stop, and leaves nothing running', async () => {

@@ -47,7 +47,7 @@ export interface Template {
 }
 
 /** Options of rendering: limits that override the defaults, and the handling of wrong values. */
-interface RenderOptions extends Partial<TemplateLimits> {
+export interface RenderOptions extends Partial<TemplateLimits> {
   /** Treats values of wrong types as unequal or empty instead of as faults; called with message and place each time. */
   readonly onWrongValue?: (message: string, place: TemplatePlace) => void;
 }

@@ -1,0 +1,60 @@
+/**
+ * The programs of docs/embedding.md run as written; in `package.nightly.test.ts` from the packed package.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { createGateway } from '../../src/index.ts';
+import { anonKey, secret } from '../support/http.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
+import { embeddingSchema, expectEmbeddingAnswers, writeEmbeddingPrograms } from './embedding.ts';
+
+const run = promisify(execFile);
+const source = join(import.meta.dirname, '../../src');
+
+/** A folder in which the packages of the tests are found. */
+function makeFolder(): string {
+  const folder = mkdtempSync(join(import.meta.dirname, '.embedding-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('the programs of docs/embedding.md answer as over HTTP', async () => {
+  const { url } = await createAuthDatabase(embeddingSchema);
+  const folder = makeFolder();
+  writeEmbeddingPrograms(folder, {
+    pgreflect: join(source, 'index.ts'),
+    'pgreflect/graphql': join(source, 'embed/graphql.ts'),
+    'pgreflect/go-templates': join(source, 'embed/go-templates.ts'),
+  });
+  const env = { ...process.env, DATABASE_URL: url, JWT_SECRET: secret, ANON_KEY: anonKey };
+  const { stdout } = await run(process.execPath, ['check.js'], { cwd: folder, env });
+  expectEmbeddingAnswers(stdout);
+});
+
+test('wrong options are refused together, by their names', async () => {
+  const wrong = { databaseURL: 'postgresql://x', port: 'many', auth: { site_url: 'nowhere' } };
+  await expect(createGateway(wrong as never)).rejects.toMatchObject({
+    problems: expect.arrayContaining([
+      { problem: 'There is no option "databaseURL".', fix: 'Did you mean "databaseUrl"?' },
+      expect.objectContaining({ problem: expect.stringContaining('--port') }),
+    ]),
+  });
+});
+
+test('pgreflect/graphql loads no HTTP server, no account and no email', async () => {
+  const folder = makeFolder();
+  const list = `import { registerHooks } from 'node:module';
+    const urls = [];
+    registerHooks({ load(url, context, next) { urls.push(url); return next(url, context); } });
+    await import(${JSON.stringify(join(source, 'embed/graphql.ts'))});
+    process.stdout.write(JSON.stringify(urls));`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', list], { cwd: folder });
+  const loaded: string[] = JSON.parse(stdout);
+  expect(loaded.some((url) => url.endsWith('/src/graphql/open-graphql.ts'))).toBe(true);
+  expect(
+    loaded.filter((url) => /\/src\/(auth|email|management|studio|cli)\/|node_modules\/fastify\//.test(url)),
+  ).toEqual([]);
+});
