@@ -104,7 +104,7 @@ function toCommanderOptions(name: OptionName): readonly Option[] {
 /** As for options; the help has a separate list for them that merges similar ones. */
 function toAuthOptions(name: AuthFieldName): readonly Option[] {
   const flag = authFlagName(name);
-  const isSwitch = authField(name).kind.type === 'boolean';
+  const isSwitch = authField(name).kind.json.type === 'boolean';
   return withNegation(new Option(`--${flag} ${isSwitch ? '[true|false]' : '<VALUE>'}`).hideHelp(), isSwitch);
 }
 

@@ -77,6 +77,6 @@ function defaultsOf(groups: readonly string[]): object {
   const members = all.filter(([, { group, repeatable }]) => groups.includes(group) && !repeatable);
   const needed = members.filter(([name]) => !['databaseUrl', 'adminDatabaseUrl', 'externalUrl'].includes(name));
   return Object.fromEntries(
-    needed.map(([name, option]) => [name, option.default === null ? null : option.parse(option.default)]),
+    needed.map(([name, option]) => [name, option.default === null ? null : option.kind.parseText(option.default)]),
   );
 }

@@ -2,7 +2,7 @@
  * Extensions of the API beyond pg_graphql: groups of features, each enabled by its name in `--extensions` or in a schema's
  * comment directive.
  */
-import { parseNames } from './value-kinds.ts';
+import { names } from './value-kinds.ts';
 
 /** All of them. `live` has no features yet. */
 export const extensionNames = ['reads', 'writes', 'live'] as const;
@@ -14,7 +14,7 @@ export type ExtensionName = (typeof extensionNames)[number];
 export function parseExtensions(text: string): readonly ExtensionName[] {
   const word = text.trim();
   if (word === 'none') return [];
-  return word === 'all' ? extensionNames : toExtensions(parseNames(word));
+  return word === 'all' ? extensionNames : toExtensions(names.parseText(word));
 }
 
 /**

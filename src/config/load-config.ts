@@ -6,7 +6,7 @@ import { type Config, defaultConfig, type Limits } from './config.ts';
 import { ConfigError, type Problem } from './config-error.ts';
 import { type LoadedOptions, loadOptions, type OptionValues, type Sources } from './load-options.ts';
 import { type OptionName, type OptionsOf, optionNames, optionOf } from './options.ts';
-import { parseBaseUrl } from './value-kinds.ts';
+import { baseUrl } from './value-kinds.ts';
 
 /** Values that a local project sets as defaults or overrides; null for `serve`. */
 type LocalProject = Pick<
@@ -122,7 +122,7 @@ function disagreements({ values }: LoadedOptions<Name>, sources: Sources): reado
 /** @throws Error with the rest of a sentence. */
 function apiExternalUrl(sources: Sources): string | null {
   const text = sources.environment.API_EXTERNAL_URL;
-  return text ? parseBaseUrl(text).replace(/\/auth\/v1$/, '') : null;
+  return text ? baseUrl.parseText(text).replace(/\/auth\/v1$/, '') : null;
 }
 
 function toConfig({ values, auth }: Loaded, project: LocalProject | null, sources: Sources): Config {

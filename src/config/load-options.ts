@@ -91,14 +91,14 @@ function optionSetting(name: OptionName): Setting {
 type ValueSources = Sources & { readonly folder: string | null };
 
 function readValue(name: OptionName, given: Given | null, sources: ValueSources, problems: Problem[]): unknown {
-  const { parse, default: usual, fileOrText, secret, repeatable } = optionOf(name);
+  const { kind, default: usual, fileOrText, secret, repeatable } = optionOf(name);
   if (given === null) {
     if (repeatable) return [];
-    return usual === null ? null : parse(usual);
+    return usual === null ? null : kind.parseText(usual);
   }
   const values = given.texts.map((text) => {
     try {
-      return parse(fileOrText ? textOrFile(text, sources) : text);
+      return kind.parseText(fileOrText ? textOrFile(text, sources) : text);
     } catch (error) {
       problems.push({ problem: wrongText(given.origin, error, secret || fileOrText ? null : text), fix: null });
       return null;

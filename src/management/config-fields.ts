@@ -3,8 +3,9 @@
  *
  * Validation, answers and the OpenAPI description are made from these rows only.
  */
-import { type AuthField, boolean, field, integer, string } from '../config/auth/auth-field.ts';
+import { type AuthField, field, string } from '../config/auth/auth-field.ts';
 import { authField, authFieldNames } from '../config/auth/auth-fields.ts';
+import { flag, integerBetween } from '../shared/schema.ts';
 
 /*
  * Inert fields: fields of Supabase Auth's configuration without effect here. They are accepted, type-checked, stored
@@ -38,8 +39,8 @@ const secrets = [
 ] as const; // biome-ignore format: a list of names
 
 const doc = 'Accepted and stored; has no effect.';
-const aSwitch = field(boolean, false, doc);
-const aNumber = field<number | null>(integer(0, 2_147_483_647), null, doc);
+const aSwitch = field(flag, false, doc);
+const aNumber = field<number | null>(integerBetween(0, 2_147_483_647), null, doc);
 const aText = field<string | null>(string(), null, doc);
 const aSecret = field<string | null>(string(), null, doc, { secret: true, sentTo: [] });
 

@@ -1,17 +1,43 @@
 /**
  * JSON Schemas of the auth configuration, made from the validation rows: the answer of GET and the body of PATCH.
  */
-import type { AuthField, FieldKind } from '../config/auth/auth-field.ts';
-import { type JsonSchema, listOf, orNull, text } from '../shared/json-schema.ts';
+import type { AuthField } from '../config/auth/auth-field.ts';
+import {
+  about,
+  anything,
+  type Described,
+  type JsonSchema,
+  listOf,
+  orNull,
+  referTo,
+  type Schema,
+  text,
+} from '../shared/schema.ts';
 import { configFields } from './config-fields.ts';
 
-/** The answer: every field, in order. */
-export function answerSchema(): JsonSchema {
+/** The answer of GET. Made when it is asked for, because most processes never are. */
+export const configAnswer: Described = {
+  json: referTo('AuthConfig'),
+  get named() {
+    return { AuthConfig: answerSchema() };
+  },
+};
+
+/** The body of PATCH. */
+export const configChange: Described = {
+  json: referTo('AuthConfigChange'),
+  get named() {
+    return { AuthConfigChange: changeSchema() };
+  },
+};
+
+/** Every field, in order. */
+function answerSchema(): JsonSchema {
   const properties = [...configFields].map(([name, { row }]) => {
     const value = row.default === null ? orNull(answerValue(row)) : answerValue(row);
-    return [name, { ...value, description: describe(row, 'answer') }];
+    return [name, about(value, describe(row, 'answer')).json];
   });
-  const warnings = { ...listOf(text()), description: 'Only with `Prefer: return=representation; warnings`.' };
+  const warnings = about(listOf(text), 'Only with `Prefer: return=representation; warnings`.').json;
   return {
     type: 'object',
     properties: { ...Object.fromEntries(properties), warnings },
@@ -19,41 +45,21 @@ export function answerSchema(): JsonSchema {
   };
 }
 
-/** The body of a change: any fields; null restores the start value. */
-export function changeSchema(): JsonSchema {
+/** Any fields; null restores the start value. */
+function changeSchema(): JsonSchema {
   const properties = [...configFields].map(([name, { row }]) => {
-    const value = valueSchema(row);
-    const taken = row.notNull ? value : orNull(value);
-    return [name, { ...taken, description: describe(row, 'change'), ...(row.secret && { writeOnly: true }) }];
+    const taken = row.notNull ? row.kind : orNull(row.kind);
+    const facts = { description: describe(row, 'change'), ...(row.secret && { writeOnly: true }) };
+    return [name, about(taken, facts).json];
   });
   return { type: 'object', properties: Object.fromEntries(properties), additionalProperties: false };
 }
 
-function valueSchema({ kind }: AuthField<unknown>): JsonSchema {
-  const { type, minimum, maximum, choices } = kind;
-  return {
-    type: type === 'string' && takesInteger(kind) ? ['string', 'integer'] : type,
-    ...(minimum !== undefined && { minimum }),
-    ...(maximum !== undefined && { maximum }),
-    ...(choices !== undefined && { enum: [...choices] }),
-  };
-}
-
-/** A port may be given as a number. */
-function takesInteger(kind: FieldKind<unknown>): boolean {
-  try {
-    kind.fromJson(1);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A secret is returned as a digest, and an email text from a start value may have any form. */
-function answerValue(row: AuthField<unknown>): JsonSchema {
-  if (row.secret) return { type: 'string', pattern: '^(hmac-sha256:[0-9a-f]{64})?$' };
-  const { type, choices } = row.kind;
-  return choices === undefined ? { type } : { type, enum: [...choices] };
+/** A secret is returned as a digest, a number that was given for a text as text. An email text may have any form. */
+function answerValue({ secret, kind }: AuthField<unknown>): Schema<unknown> {
+  if (secret) return about(text, { pattern: '^(hmac-sha256:[0-9a-f]{64})?$' });
+  const { type, enum: words } = kind.json;
+  return anything({ type: [type].flat()[0], ...(words !== undefined && { enum: words }) });
 }
 
 function describe({ doc, secret, default: fallback }: AuthField<unknown>, use: 'answer' | 'change'): string {

@@ -131,7 +131,7 @@ export class ConfigStore {
       if (known === undefined || !isAuthFieldName(name)) continue;
       try {
         // Another program version may have stored it.
-        effective[name] = known.row.kind.fromJson(value);
+        effective[name] = known.row.kind.parse(value);
       } catch (error) {
         this.#warnOnce(`The stored value of ${name} ${(error as Error).message}; its start value is used instead.`);
       }

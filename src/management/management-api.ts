@@ -18,7 +18,7 @@ import type { Observe } from '../shared/observation.ts';
 import { sameText } from '../shared/same-text.ts';
 import type { ToldOfChange } from './change-config.ts';
 import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
-import { demand, fixedTokenId, type ManagementCaller, masked } from './management-caller.ts';
+import { fixedTokenId, type ManagementCaller, masked } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
 import { presentConfig } from './present-config.ts';
 import type { DigestSecret } from './secret-digest.ts';
@@ -62,7 +62,7 @@ interface ManagementOptions {
   readonly observe: Observe;
 }
 
-/** The operations. All except `authorize` throw ManagementError `forbidden` if the caller's token lacks the scope. */
+/** The operations. The routes check the scope of the caller's token. */
 export class ManagementApi {
   readonly #options: ManagementOptions;
 
@@ -103,8 +103,8 @@ export class ManagementApi {
   }
 
   /** @throws ManagementError `read_failed` */
-  readConfig(caller: ManagementCaller): Promise<ReadResult> {
-    return this.#read(caller, async () => this.#present(this.#options.store.snapshot()));
+  readConfig(): Promise<ReadResult> {
+    return this.#read(async () => this.#present(this.#options.store.snapshot()));
   }
 
   /**
@@ -122,7 +122,6 @@ export class ManagementApi {
     { ifVersion, allowWarnings }: { readonly ifVersion: number | null; readonly allowWarnings: boolean },
   ): Promise<ChangeResult> {
     const { store, observe } = this.#options;
-    demand(caller, 'auth_config:write');
     if (store.configOnly) throw new ManagementError('config_only');
     const body = readBody();
     return masked('update_failed', async () => {
@@ -135,8 +134,8 @@ export class ManagementApi {
   }
 
   /** The editable emails. @throws ManagementError `read_failed` */
-  describeEmails(caller: ManagementCaller): Promise<readonly DescribedEmail[]> {
-    return this.#read(caller, async (config) => {
+  describeEmails(): Promise<readonly DescribedEmail[]> {
+    return this.#read(async (config) => {
       const { describeEmails } = await loadDrafts();
       const { store, authUrl } = this.#options;
       return describeEmails({ config, authUrl }, layerAuthConfig(store.snapshot().start));
@@ -144,8 +143,8 @@ export class ManagementApi {
   }
 
   /** The editable templates beside the emails. @throws ManagementError `read_failed` */
-  describeShared(caller: ManagementCaller): Promise<readonly SharedTemplate[]> {
-    return this.#read(caller, async (config) => {
+  describeShared(): Promise<readonly SharedTemplate[]> {
+    return this.#read(async (config) => {
       const { describeShared } = await import('./templates/shared-drafts.ts');
       return describeShared(config, layerAuthConfig(this.#options.store.snapshot().start));
     });
@@ -157,7 +156,7 @@ export class ManagementApi {
    * @throws ManagementError `invalid_body`, `validation_failed`, `rate_limited`, `read_failed`
    */
   renderDraft(caller: ManagementCaller, readBody: () => unknown): Promise<RenderedDraft> {
-    return this.#read(caller, async (config) => {
+    return this.#read(async (config) => {
       const { renderRequest } = await import('./templates/shared-drafts.ts');
       const render = () => renderRequest(readBody(), { config, authUrl: this.#options.authUrl });
       return this.#options.renderingTime.spend(caller.tokenId, render);
@@ -169,14 +168,12 @@ export class ManagementApi {
    *
    * @throws ManagementError `invalid_body`, `validation_failed`, `read_failed`, `deliveries_failed`, `send_failed`
    */
-  async sendDraft(caller: ManagementCaller, readBody: () => unknown, deliver: DeliverMessage): Promise<void> {
-    demand(caller, 'auth_config:write');
+  async sendDraft(readBody: () => unknown, deliver: DeliverMessage): Promise<void> {
     return masked('read_failed', async () => {
       const body = readBody();
       const config = await this.#options.store.refreshIfNewer(this.#options.pool);
       const { buildTrial, readDraft } = await loadDrafts();
-      const { emailTrial } = await import('./templates/draft-schemas.ts');
-      const draft = readDraft(body, { config, authUrl: this.#options.authUrl }, emailTrial);
+      const draft = readDraft(body, { config, authUrl: this.#options.authUrl }, ['to']);
       const message = buildTrial(draft, (body as { readonly to?: unknown }).to);
       await deliver(config, message).catch((error) => {
         throw refusalOf(error);
@@ -185,16 +182,14 @@ export class ManagementApi {
   }
 
   /** Newest first. @throws ManagementError `read_failed` */
-  async listVersions(caller: ManagementCaller): Promise<readonly ConfigVersion[]> {
+  async listVersions(): Promise<readonly ConfigVersion[]> {
     const { pool, ref } = this.#options;
-    demand(caller, 'auth_config:read');
     return masked('read_failed', async () => listVersions(pool, await ref()));
   }
 
   /** @throws ManagementError `not_found`, `read_failed` */
-  async readVersion(caller: ManagementCaller, version: number): Promise<EmailsOfVersion> {
+  async readVersion(version: number): Promise<EmailsOfVersion> {
     const { pool, ref } = this.#options;
-    demand(caller, 'auth_config:read');
     const found = await masked('read_failed', async () => readVersion(pool, await ref(), version));
     if (found === null) throw new ManagementError('not_found', `Version ${version} is not kept`);
     return found;
@@ -211,7 +206,6 @@ export class ManagementApi {
     run: (requests: typeof import('./tokens/token-requests.ts'), request: TokenRequest) => Promise<T>,
   ): Promise<T> {
     const { pool, clock, ref, store } = this.#options;
-    demand(caller, 'project:operate');
     return masked('tokens_failed', async () => {
       const config = await store.refreshIfNewer(pool);
       return run(await import('./tokens/token-requests.ts'), { pool, clock, ref: await ref(), config, caller, audit });
@@ -223,15 +217,13 @@ export class ManagementApi {
    *
    * @throws ManagementError as the function does, or `deliveries_failed`
    */
-  async withDeliveries<T>(caller: ManagementCaller, run: (pool: SystemPool, now: Date) => Promise<T>): Promise<T> {
+  async withDeliveries<T>(run: (pool: SystemPool, now: Date) => Promise<T>): Promise<T> {
     const { pool, clock } = this.#options;
-    demand(caller, 'project:operate');
     return masked('deliveries_failed', () => run(pool, new Date(clock.now())));
   }
 
-  async #read<T>(caller: ManagementCaller, read: (config: AuthConfig) => Promise<T>): Promise<T> {
+  async #read<T>(read: (config: AuthConfig) => Promise<T>): Promise<T> {
     const { store, pool } = this.#options;
-    demand(caller, 'auth_config:read');
     return masked('read_failed', async () => read(await store.refreshIfNewer(pool)));
   }
 

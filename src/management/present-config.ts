@@ -21,7 +21,7 @@ export function presentConfig(snapshot: ConfigSnapshot, digest: DigestSecret): R
     if (name === linkPageField) return [name, value || builtInLinkPage('en')];
     const template = templateField(name);
     if (template !== null) return [name, value || (builtInText(template, snapshot.config) ?? value)];
-    return [name, typeof value === 'string' && row.kind.type === 'integer' ? toHourly(value) : value];
+    return [name, typeof value === 'string' && row.kind.json.type === 'integer' ? toHourly(value) : value];
   });
   return Object.fromEntries(entries);
 }

@@ -144,7 +144,7 @@ function readValue({ row }: ConfigField, value: unknown): unknown {
   if (row.secret && isDigest(value)) return value;
   // PostgreSQL cannot store a lone surrogate.
   if (typeof value === 'string' && !value.isWellFormed()) throw new Error('must be well-formed Unicode text');
-  return row.kind.fromJson(value);
+  return row.kind.parse(value);
 }
 
 const switches = [

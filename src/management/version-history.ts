@@ -5,23 +5,23 @@
 
 import { checkedFields } from '../email/lint/check-field.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
-import { integer, listOf, objectOf, record, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
+import { about, integer, listOf, named, objectOf, record, text, type ValueOf } from '../shared/schema.ts';
 
 const members = {
   version: integer,
-  changed: listOf(text('Name of a field that differs from the version before.')),
-  updatedAt: { ...text(), format: 'date-time' } as SchemaOf<string>,
-  updatedBy: text('Name and id of an access token.'),
+  changed: listOf(about(text, 'Name of a field that differs from the version before.')),
+  updatedAt: about(text, { format: 'date-time' }),
+  updatedBy: about(text, 'Name and id of an access token.'),
 };
 
 /** A version. */
-export const configVersion = objectOf(members);
+export const configVersion = named('ConfigVersion', objectOf(members));
 
 /** A version and the texts and switches of its emails. */
-export const emailsOfVersion = objectOf({
-  ...members,
-  values: record<Readonly<Record<string, unknown>>>('Values by field; null: not stored.'),
-});
+export const emailsOfVersion = named(
+  'ConfigVersionEmails',
+  objectOf({ ...members, values: about(record(), 'Values by field; null: not stored.') }),
+);
 
 /** A version. */
 export type ConfigVersion = ValueOf<typeof configVersion>;

@@ -7,7 +7,7 @@
  */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { JsonSchema } from '../shared/json-schema.ts';
+import type { JsonSchema } from '../shared/schema.ts';
 import { version } from '../shared/version.ts';
 
 /** The ways of authentication. */
@@ -41,7 +41,7 @@ export interface ApiDescription {
 }
 
 /** A JSON body. */
-export function json(schema: JsonSchema): JsonSchema {
+function json(schema: JsonSchema): JsonSchema {
   return { content: { 'application/json': { schema } } };
 }
 

@@ -22,19 +22,3 @@ export const projectPath = '/v1/projects/:ref';
 
 /** The page of captured emails; the paths of its requests begin with it. */
 export const inboxPath = '/studio/inbox';
-
-/** A route of a table: what it has there, and its key in two. */
-export type Route<T extends Readonly<Record<string, object>>> = T[keyof T] & {
-  readonly method: keyof T extends `${infer M} /${string}` ? M : never;
-  readonly path: string;
-};
-
-/** All routes of several tables, which have them by method and path: `GET /admin/users/:id`. */
-export function routesOf<T extends Readonly<Record<string, object>>>(...tables: readonly T[]): readonly Route<T>[] {
-  return tables
-    .flatMap((table) => Object.entries(table))
-    .map(([route, facts]) => {
-      const [method, path] = route.split(' ');
-      return { ...facts, method, path } as Route<T>;
-    });
-}

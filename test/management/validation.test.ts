@@ -109,7 +109,12 @@ describe('values', () => {
   test('no field takes a value of another type', async () => {
     const managed = await gateway();
     const wrong = { boolean: 'true', integer: '1', number: '1', string: 7.5, object: '{}' } as const;
-    const body = Object.fromEntries([...configFields].map(([name, { row }]) => [name, wrong[row.kind.type]]));
+    const body = Object.fromEntries(
+      [...configFields].map(([name, { row }]) => [
+        name,
+        wrong[String([row.kind.json.type].flat()[0]) as keyof typeof wrong],
+      ]),
+    );
     const message = await problemOf(managed, body);
     expect(message.split('; ')).toHaveLength(configFields.size);
   });

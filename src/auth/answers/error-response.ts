@@ -5,7 +5,18 @@
  * is masked, and the caller logs it under the request id.
  */
 import { DatabaseError } from '../../postgres/database-error.ts';
-import { integer, type JsonSchema, listOf, objectOf, oneOf, text } from '../../shared/json-schema.ts';
+import {
+  about,
+  anyOf,
+  anything,
+  integer,
+  listOf,
+  named,
+  objectOf,
+  oneOf,
+  optional,
+  text,
+} from '../../shared/schema.ts';
 import { AuthError, authErrorCodes, OAuthStyleError, weakPasswordReasons } from '../model/auth-error.ts';
 
 /** A response, ready to be sent. */
@@ -27,28 +38,33 @@ const newFormatVersion = '2024-01-01';
 
 const weakPassword = objectOf({ reasons: listOf(oneOf(...weakPasswordReasons)) });
 
-const outcome = { enum: ['unknown'], description: 'The change may have been committed.' };
+const outcome = anything({ enum: ['unknown'], description: 'The change may have been committed.' });
 
-const more = { weak_password: weakPassword, outcome };
+const more = { weak_password: optional(weakPassword), outcome: optional(outcome) };
 const codes = Object.keys(authErrorCodes);
 
 /** The bodies that `toErrorResponse` makes: new format, old format, OAuth format. */
-export const errorSchema: JsonSchema = {
-  anyOf: [
-    objectOf(
-      { code: oneOf(...codes), message: text() },
+export const errorSchema = named(
+  'AuthError',
+  anyOf(
+    about(
+      objectOf({ code: oneOf(...codes), message: text, ...more }),
       'With the header x-supabase-api-version from 2024-01-01 on.',
-      more,
     ),
-    objectOf({ code: integer, msg: text() }, 'Without that header. Refusals of the API key have `message` too.', {
-      error_code: oneOf(...codes.filter((code) => code !== 'unknown')),
-      error_id: text(),
-      message: text(),
-      ...more,
-    }),
-    objectOf({ error: text(), error_description: text() }, 'Sign-in with the ID token of a provider.'),
-  ],
-};
+    about(
+      objectOf({
+        code: integer,
+        msg: text,
+        error_code: optional(oneOf(...codes.filter((code) => code !== 'unknown'))),
+        error_id: optional(text),
+        message: optional(text),
+        ...more,
+      }),
+      'Without that header. Refusals of the API key have `message` too.',
+    ),
+    about(objectOf({ error: text, error_description: text }), 'Sign-in with the ID token of a provider.'),
+  ),
+);
 
 /** Whether the client reads the new format. A value that is not a date means the old format. */
 export function readsNewFormat(apiVersion: string | undefined): boolean {

@@ -4,16 +4,18 @@
  * Whatever is refused here is refused with the reason, and nothing of the line is lost: a member that is not known is
  * an error. PostgreSQL checks times and ids once more.
  */
+
 import { randomUUID } from 'node:crypto';
 import { nearestName } from '../../config/nearest-name.ts';
-import { parseRole } from '../../config/value-kinds.ts';
+import { role } from '../../config/value-kinds.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
+import { about, flag, text, type ValueOf } from '../../shared/schema.ts';
 import { isUuid, nilUuid } from '../../shared/uuid.ts';
 import { parseEmail, parsePhone } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { readHash, UnreadableHashError } from '../secrets/password-hash.ts';
 import { fromBase32 } from '../secrets/totp.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { type Body, bodyOf, metadata, needed, readMembers } from '../steps/members.ts';
 
 /** Longest line in bytes: both kinds of metadata and a hundred identities. */
 export const maxLineBytes = 1024 * 1024;
@@ -29,22 +31,22 @@ export interface LineDefaults {
   readonly audience: string;
 }
 
-const userMembers = {
-  id: 'text', aud: 'text', role: 'text', email: 'text', phone: 'text', password_hash: 'text',
-  email_confirmed_at: 'text', phone_confirmed_at: 'text', invited_at: 'text', last_sign_in_at: 'text',
-  created_at: 'text', updated_at: 'text', banned_until: 'text', deleted_at: 'text',
-  is_anonymous: 'flag', is_sso_user: 'flag', app_metadata: 'metadata', user_metadata: 'metadata',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+const userMembers = bodyOf({
+  id: text, aud: text, role: text, email: text, phone: text, password_hash: text,
+  email_confirmed_at: text, phone_confirmed_at: text, invited_at: text, last_sign_in_at: text,
+  created_at: text, updated_at: text, banned_until: text, deleted_at: text,
+  is_anonymous: flag, is_sso_user: flag, app_metadata: metadata, user_metadata: metadata,
+}); // biome-ignore format: a list of members
 
-const identityMembers = {
-  id: 'text', provider: 'text', provider_id: 'text', identity_data: 'metadata',
-  last_sign_in_at: 'text', created_at: 'text', updated_at: 'text',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+const identityMembers = bodyOf({
+  id: text, provider: text, provider_id: text, identity_data: metadata,
+  last_sign_in_at: text, created_at: text, updated_at: text,
+}); // biome-ignore format: a list of members
 
-const factorMembers = {
-  id: 'text', factor_type: ['totp', 'phone'], friendly_name: 'text', status: ['verified', 'unverified'],
-  secret: 'text', phone: 'text', created_at: 'text', updated_at: 'text',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+const factorMembers = bodyOf({
+  id: text, factor_type: needed(about(text, { enum: ['totp', 'phone'] })), friendly_name: text, status: needed(about(text, { enum: ['verified', 'unverified'] })),
+  secret: text, phone: text, created_at: text, updated_at: text,
+}); // biome-ignore format: a list of members
 
 /** Most identities, and most factors, of a user. */
 const maxItems = 100;
@@ -76,7 +78,7 @@ export function readUserLine(bytes: Uint8Array, defaults: LineDefaults): UserLin
   const given = {
     id: checkId('id', user.id) ?? randomUUID(),
     aud: user.aud || defaults.audience,
-    role: inTerms('role', () => parseRole(user.role || defaults.role)),
+    role: inTerms('role', () => role.parseText(user.role || defaults.role)),
     email: email === null || isDeleted ? email : inTerms('email', () => parseEmail(email)),
     phone: phone === null || isDeleted ? phone : inTerms('phone', () => parsePhone(phone)),
   };
@@ -124,9 +126,9 @@ function decode(bytes: Uint8Array): string {
 }
 
 /** Members by name. @param place What is read: `identities[0]`; empty for the user. @param others Members read apart. */
-function read<const S extends BodyMembers>(place: string, value: unknown, members: S, others: readonly string[] = []) {
+function read<T extends object>(place: string, value: unknown, body: Body<T>, others: readonly string[] = []) {
   if (!isObject(value)) throw new LineError(`${place} is not an object`);
-  const known = [...Object.keys(members), ...others];
+  const known = [...body.names, ...others];
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   const dot = place && `${place}.`;
   if (unknown !== undefined) {
@@ -134,23 +136,21 @@ function read<const S extends BodyMembers>(place: string, value: unknown, member
     const hint = nearest === null ? '' : `; did you mean "${nearest}"?`;
     throw new LineError(`has an unknown member ${JSON.stringify(dot + unknown.slice(0, 100))}${hint}`);
   }
-  const found = inTerms(place, () => readMembers(value, members));
+  const found = inTerms(place, () => readMembers(value, body));
   for (const [name, text] of Object.entries(found)) {
     if (/_(at|until)$/.test(name) && text !== null) checkTime(dot + name, text as string);
   }
   return found;
 }
 
-function readItems<const S extends BodyMembers>(name: string, value: unknown, members: S) {
+function readItems<T extends object>(name: string, value: unknown, body: Body<T>) {
   if (value === undefined || value === null) return null;
   if (!Array.isArray(value)) throw new LineError(`"${name}" is not a list`);
   if (value.length > maxItems) throw new LineError(`"${name}" has more than ${maxItems} elements`);
-  return value.map((item: unknown, at) => read(`${name}[${at}]`, item, members));
+  return value.map((item: unknown, at) => read(`${name}[${at}]`, item, body));
 }
 
-type Found<S extends BodyMembers> = ReturnType<typeof readMembers<S>>;
-
-function checkIdentity(place: string, { id, provider, provider_id: subject }: Found<typeof identityMembers>): void {
+function checkIdentity(place: string, { id, provider, provider_id: subject }: ValueOf<typeof identityMembers>): void {
   checkId(`${place}.id`, id);
   if (!/^[\w:.-]{1,100}$/.test(provider ?? '')) throw new LineError(`${place}.provider is not the name of a provider`);
   const isAddress = provider === 'email' || provider === 'phone';
@@ -158,7 +158,7 @@ function checkIdentity(place: string, { id, provider, provider_id: subject }: Fo
     throw new LineError(`${place}.provider_id is missing: the id of the user at the provider`);
 }
 
-function checkFactor(place: string, factor: Found<typeof factorMembers>): void {
+function checkFactor(place: string, factor: ValueOf<typeof factorMembers>): void {
   const { factor_type: type, status, secret, phone } = factor;
   checkId(`${place}.id`, factor.id);
   if (type !== 'totp' && type !== 'phone') throw new LineError(`${place}.factor_type must be totp or phone`);

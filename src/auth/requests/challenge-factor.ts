@@ -3,23 +3,23 @@
  */
 
 import { DatabaseError } from '../../postgres/database-error.ts';
+import { type AnswerJson, anything, from, integer, serializerOf, text, uuid } from '../../shared/schema.ts';
 import { type Time, toSeconds } from '../../shared/times.ts';
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
-import { type AnswerJson, integer, member, serializerOf, uuid } from '../answers/serializer.ts';
 import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-phone-code.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { Factor } from '../model/user.ts';
 import type { UserBearer } from '../rules/bearer.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, limiterOf, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { bodyOf, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
 import { assertFirstRequest } from '../store/rate-limit.ts';
 
 /** Members of the body; only a phone needs them. */
-export const challengeBody = { channel: 'text' } as const satisfies BodyMembers;
+export const challengeBody = bodyOf({ channel: text });
 
 interface Challenged {
   readonly id: string;
@@ -29,9 +29,9 @@ interface Challenged {
 
 /** The answer. */
 export const challengeSerializer = serializerOf<Challenged>('AuthFactorChallenge', {
-  id: uuid(({ id }) => id),
-  type: member({ enum: ['totp', 'phone'] }, ({ factor }) => factor.factorType),
-  expires_at: integer(({ at }) => toSeconds(at + challengeLifetimeMs)),
+  id: from(uuid, ({ id }) => id),
+  type: from(anything({ enum: ['totp', 'phone'] }), ({ factor }) => factor.factorType),
+  expires_at: from(integer, ({ at }) => toSeconds(at + challengeLifetimeMs)),
 });
 
 /** `POST /factors/{id}/challenge`. */
@@ -48,7 +48,7 @@ export async function challengeFactor(
     factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel, context.config) : null;
   const asks = channel === null ? [] : (['send_sms'] as const);
   const attempt = () => transact(context, asks, (tx) => challenge(tx, asking, factor.id, channel));
-  return challengeSerializer.toJson(await retryAtSameInstant(attempt));
+  return challengeSerializer.print(await retryAtSameInstant(attempt));
 }
 
 /** @throws AuthError `mfa_totp_verify_not_enabled`, `mfa_phone_verify_not_enabled`, `mfa_webauthn_enroll_not_enabled` */

@@ -6,15 +6,15 @@
 import { randomBytes } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { type AnswerJson, about, anything, from, optional, serializerOf, text, uuid } from '../../shared/schema.ts';
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
-import { type AnswerJson, member, nested, optional, serializerOf, text, uuid } from '../answers/serializer.ts';
 import { parsePhone } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { User } from '../model/user.ts';
 import type { UserBearer } from '../rules/bearer.ts';
 import { qrCodeSvg, toBase32, totpUri } from '../secrets/totp.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { bodyOf, needed, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, assertNameFree, assertSecondFactorUsed, type FactorBearer } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { deleteAbandonedFactors, deleteFactor, insertFactor, type NewFactor } from '../store/factors.ts';
@@ -30,12 +30,12 @@ const secretBytes = 20;
 const maxIssuerBytes = 100;
 
 /** Members of the body. */
-export const enrollBody = {
-  factor_type: ['totp', 'phone'],
-  friendly_name: 'text',
-  issuer: 'text',
-  phone: 'text',
-} as const satisfies BodyMembers;
+export const enrollBody = bodyOf({
+  factor_type: needed(about(text, { enum: ['totp', 'phone'] })),
+  friendly_name: text,
+  issuer: text,
+  phone: text,
+});
 
 /** Of a TOTP app; the secret in base32. */
 type Totp = Readonly<Record<'secret' | 'uri' | 'qrCode', string>>;
@@ -48,19 +48,18 @@ interface Enrolled {
 }
 
 const totpSerializer = serializerOf<Totp>('AuthTotp', {
-  qr_code: text(({ qrCode }) => qrCode),
-  secret: text(({ secret }) => secret),
-  uri: text(({ uri }) => uri),
+  qr_code: from(text, ({ qrCode }) => qrCode),
+  secret: from(text, ({ secret }) => secret),
+  uri: from(text, ({ uri }) => uri),
 });
-const totpMember = nested<Totp, Totp>(totpSerializer, (own) => own);
 
 /** The answer; no other answer contains the secret. */
 export const enrolledSerializer = serializerOf<Enrolled>('AuthEnrolledFactor', {
-  id: uuid(({ id }) => id),
-  type: member({ enum: ['totp', 'phone'] }, ({ factor }) => factor.factorType),
-  friendly_name: text(({ factor }) => factor.friendlyName),
-  totp: optional({ ...totpMember, read: ({ totp }) => (totp === null ? undefined : totpMember.read(totp)) }),
-  phone: optional(text(({ factor }) => factor.phone ?? undefined)),
+  id: from(uuid, ({ id }) => id),
+  type: from(anything({ enum: ['totp', 'phone'] }), ({ factor }) => factor.factorType),
+  friendly_name: from(text, ({ factor }) => factor.friendlyName),
+  totp: from(optional(totpSerializer), ({ totp }) => totp ?? undefined),
+  phone: from(optional(text), ({ factor }) => factor.phone ?? undefined),
 });
 
 /** `issuer` is empty for none. */
@@ -75,7 +74,7 @@ export async function enrollFactor(context: AuthContext, bearer: UserBearer, bod
   // Render the QR code last, because it takes longest: a user who has too many factors must not use up processor time
   // with it.
   const totp = made === null ? null : { ...made, qrCode: await qrCodeSvg(made.uri) };
-  return enrolledSerializer.toJson({ ...inserted, totp });
+  return enrolledSerializer.print({ ...inserted, totp });
 }
 
 function check(config: AuthConfig, body: unknown): Request {

@@ -3,20 +3,21 @@
  */
 
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
+import { text } from '../../shared/schema.ts';
 import { enterAgain } from '../accounts/claim-account.ts';
 import { linkIdentity } from '../accounts/link-identity.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { isBanned } from '../model/user.ts';
 import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { bodyOf, needed, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { exchangeFlowCode } from '../store/flows.ts';
 import { linksIdentity } from '../store/provider-flows.ts';
 import { reloadUser } from '../store/users.ts';
 
 /** Members of the body. */
-export const codeBody = { auth_code: 'needed', code_verifier: 'needed' } as const satisfies BodyMembers;
+export const codeBody = bodyOf({ auth_code: needed(text), code_verifier: needed(text) });
 
 /** `POST /token?grant_type=pkce`. */
 export async function signInWithCode(context: AuthContext, body: unknown): Promise<SessionJson> {

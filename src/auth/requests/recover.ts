@@ -3,21 +3,22 @@
  * password.
  */
 
+import { text } from '../../shared/schema.ts';
 import { answerFirst, assertFirstAsked } from '../messages/answer-first.ts';
 import { parseEmail } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { bodyOf, needed, readMembers } from '../steps/members.ts';
 import { parsePkce } from '../store/flows.ts';
 import { lockUserByEmail } from '../store/users.ts';
 import { emailSignIn } from './sign-in-one-time.ts';
 
 /** Members of the body. */
-export const recoverBody = {
-  email: 'needed',
-  code_challenge: 'text',
-  code_challenge_method: 'text',
-} as const satisfies BodyMembers;
+export const recoverBody = bodyOf({
+  email: needed(text),
+  code_challenge: text,
+  code_challenge_method: text,
+});
 
 /** `POST /recover`. The answer is the same for unknown users. */
 export async function recover(context: AuthContext, body: unknown): Promise<Record<string, never>> {

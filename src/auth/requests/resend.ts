@@ -2,6 +2,7 @@
  * Sends a message again with a new token. The older token becomes invalid.
  */
 
+import { about, text } from '../../shared/schema.ts';
 import { isBare } from '../accounts/claim-account.ts';
 import { askEmailChange } from '../accounts/email-change.ts';
 import { answerFirst, assertFirstAsked } from '../messages/answer-first.ts';
@@ -11,7 +12,7 @@ import { parseEmail, parsePhone } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { User } from '../model/user.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { bodyOf, needed, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
@@ -45,9 +46,9 @@ export async function resend(context: AuthContext, body: unknown): Promise<Messa
 }
 
 /** Members of the body. */
-export const resendBody = {
-  type: types, email: 'text', phone: 'text', code_challenge: 'text', code_challenge_method: 'text',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+export const resendBody = bodyOf({
+  type: needed(about(text, { enum: types })), email: text, phone: text, code_challenge: text, code_challenge_method: text,
+}); // biome-ignore format: a list of members
 
 function check({ config }: AuthContext, body: unknown): Request {
   const members = readMembers(body, resendBody);

@@ -3,7 +3,7 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { providers } from '../../config/auth/auth-provider-fields.ts';
-import { type AnswerJson, flag, nested, serializerOf, text } from '../answers/serializer.ts';
+import { type AnswerJson, flag, from, serializerOf, text } from '../../shared/schema.ts';
 import { isBrowserProvider, isProviderOn } from '../providers/provider-settings.ts';
 
 /** Names of the sign-in methods that clients look for; unsupported providers are off. */
@@ -24,22 +24,22 @@ const on: Partial<Record<(typeof methods)[number], (config: AuthConfig) => boole
 
 const methodsSerializer = serializerOf<AuthConfig>(
   'AuthMethods',
-  Object.fromEntries(methods.map((name) => [name, flag((config: AuthConfig) => on[name]?.(config) ?? false)])),
+  Object.fromEntries(methods.map((name) => [name, from(flag, (config: AuthConfig) => on[name]?.(config) ?? false)])),
 );
 
 /** The answer. */
 export const settingsSerializer = serializerOf<AuthConfig>('AuthSettings', {
-  external: nested(methodsSerializer, (config) => config),
-  disable_signup: flag((config) => config.disable_signup),
-  mailer_autoconfirm: flag((config) => config.mailer_autoconfirm),
-  phone_autoconfirm: flag((config) => config.sms_autoconfirm),
-  sms_provider: text((config) => config.sms_provider ?? ''),
-  saml_enabled: flag(() => false),
-  saml_private_key_next_configured: flag(() => false),
-  passkeys_enabled: flag(() => false),
+  external: from(methodsSerializer, (config) => config),
+  disable_signup: from(flag, (config) => config.disable_signup),
+  mailer_autoconfirm: from(flag, (config) => config.mailer_autoconfirm),
+  phone_autoconfirm: from(flag, (config) => config.sms_autoconfirm),
+  sms_provider: from(text, (config) => config.sms_provider ?? ''),
+  saml_enabled: from(flag, () => false),
+  saml_private_key_next_configured: from(flag, () => false),
+  passkeys_enabled: from(flag, () => false),
 });
 
 /** `GET /settings`. */
 export function publicSettings(config: AuthConfig): AnswerJson {
-  return settingsSerializer.toJson(config);
+  return settingsSerializer.print(config);
 }

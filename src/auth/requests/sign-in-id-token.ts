@@ -1,8 +1,10 @@
 /**
  * Signs in, or links an identity, with an ID token that a program of the user got from a provider.
  */
+
 import { createHash } from 'node:crypto';
 import { sameText } from '../../shared/same-text.ts';
+import { flag, text } from '../../shared/schema.ts';
 import { askedFor, enterExternally } from '../accounts/external-account.ts';
 import { linkIdentity } from '../accounts/link-identity.ts';
 import { assertManualLinking, assertMayLink, lockCurrentUser } from '../accounts/lock-current-user.ts';
@@ -15,14 +17,14 @@ import { verifyIdToken } from '../providers/verify-id-token.ts';
 import type { UserBearer } from '../rules/bearer.ts';
 import { type AuthContext, nowOf, onceMore, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { bodyOf, needed, readMembers } from '../steps/members.ts';
 import { toAuthError } from './authorize.ts';
 
 /** Members of the body. */
-export const idTokenBody = {
-  provider: 'text', id_token: 'needed', access_token: 'text', nonce: 'text', client_id: 'text', issuer: 'text',
-  link_identity: 'flag',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+export const idTokenBody = bodyOf({
+  provider: text, id_token: needed(text), access_token: text, nonce: text, client_id: text, issuer: text,
+  link_identity: flag,
+}); // biome-ignore format: a list of members
 
 /** Authenticates the user who asks to link. @throws AuthError */
 type AskUser = () => Promise<{ readonly bearer: UserBearer; readonly context: AuthContext }>;

@@ -4,6 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { flag, text } from '../../shared/schema.ts';
 import { answerFirst } from '../messages/answer-first.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
@@ -13,7 +14,7 @@ import type { Metadata } from '../model/metadata.ts';
 import type { User } from '../model/user.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { bodyOf, metadata, needed, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
@@ -21,10 +22,10 @@ import { findUserByEmail, findUserByPhone, lockKnownUser, lockUserByEmail } from
 import { enteredData, runSignUp, type SignUpAddress } from './sign-up.ts';
 
 /** Members of the body. */
-export const oneTimeBody = {
-  email: 'text', phone: 'text', create_user: 'flag', data: 'metadata', channel: 'text',
-  code_challenge: 'text', code_challenge_method: 'text',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+export const oneTimeBody = bodyOf({
+  email: text, phone: text, create_user: flag, data: metadata, channel: text,
+  code_challenge: text, code_challenge_method: text,
+}); // biome-ignore format: a list of members
 
 /** `POST /otp`. */
 export async function sendOneTimeSignIn(context: AuthContext, body: unknown): Promise<MessageAnswer> {
@@ -42,9 +43,9 @@ export async function sendOneTimeSignIn(context: AuthContext, body: unknown): Pr
 }
 
 /** Members of the body. */
-export const magicLinkBody = {
-  email: 'needed', data: 'metadata', code_challenge: 'text', code_challenge_method: 'text',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+export const magicLinkBody = bodyOf({
+  email: needed(text), data: metadata, code_challenge: text, code_challenge_method: text,
+}); // biome-ignore format: a list of members
 
 /** `POST /magiclink`. */
 export async function sendMagicLinkOnly(context: AuthContext, body: unknown): Promise<MessageAnswer> {

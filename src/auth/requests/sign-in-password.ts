@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as setDelay } from 'node:timers/promises';
+import { text } from '../../shared/schema.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { isBanned, type User } from '../model/user.ts';
 import { UnreadableHashError } from '../secrets/password-hash.ts';
@@ -12,7 +13,7 @@ import { findWeakness } from '../secrets/password-policy.ts';
 import { countPasswordGuess } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { bodyOf, needed, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { findUserByEmail, findUserByPhone, lockUser, updateUser } from '../store/users.ts';
 
@@ -75,7 +76,7 @@ async function signIn(context: AuthContext, credentials: Credentials): Promise<S
 }
 
 /** Members of the body. */
-export const passwordBody = { email: 'text', phone: 'text', password: 'needed' } as const satisfies BodyMembers;
+export const passwordBody = bodyOf({ email: text, phone: text, password: needed(text) });
 
 function check({ config }: AuthContext, body: unknown): Credentials {
   const { email, phone, password } = readMembers(body, passwordBody);

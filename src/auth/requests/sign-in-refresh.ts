@@ -2,14 +2,15 @@
  * Exchanges a refresh token for a new access token.
  */
 
+import { text } from '../../shared/schema.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { bodyOf, needed, readMembers } from '../steps/members.ts';
 import { refreshSession } from '../store/refresh.ts';
 
 /** Members of the body. */
-export const refreshBody = { refresh_token: 'needed' } as const satisfies BodyMembers;
+export const refreshBody = bodyOf({ refresh_token: needed(text) });
 
 /** `POST /token?grant_type=refresh_token`. */
 export async function signInWithRefreshToken(context: AuthContext, body: unknown): Promise<SessionJson> {

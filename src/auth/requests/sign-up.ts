@@ -9,6 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { isPublic } from '../../shared/egress/egress.ts';
+import { text, type ValueOf } from '../../shared/schema.ts';
 import { clearAccount, enterAgain, isFree } from '../accounts/claim-account.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
 import {
@@ -33,7 +34,7 @@ import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { withLocale } from '../steps/keep-locale.ts';
-import { type BodyMembers, type Members, readMembers } from '../steps/members.ts';
+import { bodyOf, metadata, needed, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
@@ -73,10 +74,10 @@ function askedAt({ address }: SignUpRequest): Asked {
 }
 
 /** Members of the body. */
-export const signUpBody = {
-  email: 'text', phone: 'text', password: 'needed', data: 'metadata', channel: 'text',
-  code_challenge: 'text', code_challenge_method: 'text',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+export const signUpBody = bodyOf({
+  email: text, phone: text, password: needed(text), data: metadata, channel: text,
+  code_challenge: text, code_challenge_method: text,
+}); // biome-ignore format: a list of members
 
 async function checkSignUp(context: AuthContext, body: unknown): Promise<SignUpRequest> {
   const members = readMembers(body, signUpBody);
@@ -92,7 +93,7 @@ async function checkSignUp(context: AuthContext, body: unknown): Promise<SignUpR
   return { address: checkAddress(context, members), password, data, id: randomUUID() };
 }
 
-function checkAddress({ config }: AuthContext, members: Members<typeof signUpBody>): SignUpAddress {
+function checkAddress({ config }: AuthContext, members: ValueOf<typeof signUpBody>): SignUpAddress {
   const { email, phone, code_challenge: challenge, code_challenge_method: method } = members;
   if (!phone) {
     const pkce = parsePkce(challenge, method);
@@ -325,7 +326,7 @@ function countsAsConfirmed({ config }: AuthContext, { kind }: SignUpAddress): bo
 }
 
 /** Members of the body. */
-export const anonymousBody = { data: 'metadata' } as const satisfies BodyMembers;
+export const anonymousBody = bodyOf({ data: metadata });
 
 /** `POST /signup` without an address. */
 export async function signUpAnonymously(context: AuthContext, body: unknown): Promise<SessionJson> {

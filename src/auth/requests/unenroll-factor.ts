@@ -2,8 +2,8 @@
  * Removes a second factor. Sessions that it raised lose their level; issued tokens show this after their next refresh.
  */
 
+import { type AnswerJson, from, serializerOf, uuid } from '../../shared/schema.ts';
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
-import { type AnswerJson, serializerOf, uuid } from '../answers/serializer.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { Factor } from '../model/user.ts';
@@ -15,7 +15,7 @@ import { deleteFactor } from '../store/factors.ts';
 import { lowerSessions } from '../store/sessions.ts';
 
 /** The answer. */
-export const unenrolledSerializer = serializerOf<Factor>('AuthUnenrolledFactor', { id: uuid(({ id }) => id) });
+export const unenrolledSerializer = serializerOf<Factor>('AuthUnenrolledFactor', { id: from(uuid, ({ id }) => id) });
 
 /** `DELETE /factors/{id}`. */
 export async function unenrollFactor(context: AuthContext, bearer: UserBearer, factorId: string): Promise<AnswerJson> {
@@ -39,5 +39,5 @@ export async function unenrollFactor(context: AuthContext, bearer: UserBearer, f
     }
     return factor;
   });
-  return unenrolledSerializer.toJson(removed);
+  return unenrolledSerializer.print(removed);
 }

@@ -4,6 +4,7 @@
  * started them.
  */
 
+import { type AnswerJson, serializerOf } from '../../shared/schema.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { adoptEmail, deriveEmail } from '../accounts/derive-email.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type CurrentUser,
   lockCurrentUser,
 } from '../accounts/lock-current-user.ts';
-import { type AnswerJson, serializerOf } from '../answers/serializer.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { Session } from '../model/session.ts';
@@ -41,7 +41,7 @@ export async function unlinkIdentity(context: AuthContext, bearer: UserBearer, i
   if (bearer.claims.aud !== context.audience) throw new AuthError('unexpected_audience');
   // The lock serializes two requests that unlink the last two identities: the second one is refused.
   await transact(context, [], async (tx) => unlink(tx, assertMayLink(await lockCurrentUser(tx, bearer)), id));
-  return unlinkedSerializer.toJson(null);
+  return unlinkedSerializer.print(null);
 }
 
 async function unlink(tx: Transaction, asking: CurrentUser<Session | null>, id: string): Promise<void> {

@@ -4,6 +4,7 @@
  * The slow part (comparing passwords) runs before the transaction; the facts that decide are checked again in it.
  */
 
+import { text } from '../../shared/schema.ts';
 import { changePassword, type NewPassword, preparePassword } from '../accounts/change-password.ts';
 import { applyEmailChange, askEmailChange } from '../accounts/email-change.ts';
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
@@ -18,7 +19,7 @@ import type { UserBearer } from '../rules/bearer.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { bodyOf, metadata, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { isAddressHeld, noteAsker } from '../store/pending-changes.ts';
@@ -53,10 +54,10 @@ export async function updateOwnUser(context: AuthContext, bearer: UserBearer, bo
 }
 
 /** Members of the body. */
-export const updateUserBody = {
-  email: 'text', phone: 'text', channel: 'text', password: 'text', current_password: 'text', nonce: 'text',
-  data: 'metadata', app_metadata: 'metadata', code_challenge: 'text', code_challenge_method: 'text',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+export const updateUserBody = bodyOf({
+  email: text, phone: text, channel: text, password: text, current_password: text, nonce: text,
+  data: metadata, app_metadata: metadata, code_challenge: text, code_challenge_method: text,
+}); // biome-ignore format: a list of members
 
 async function check(context: AuthContext, { user }: UserBearer, body: unknown): Promise<Changes> {
   const members = readMembers(body, updateUserBody);

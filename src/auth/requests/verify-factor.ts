@@ -6,6 +6,7 @@
  */
 
 import { sameText } from '../../shared/same-text.ts';
+import { text } from '../../shared/schema.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { AuthError } from '../model/auth-error.ts';
@@ -16,7 +17,7 @@ import { findStep, fromBase32 } from '../secrets/totp.ts';
 import { countWrongFactorCode, takeFactorGuess } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
-import { type BodyMembers, badJson, readMembers } from '../steps/members.ts';
+import { badJson, bodyOf, needed, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, assertSecondFactorUsed, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import {
@@ -36,7 +37,7 @@ import { lockKnownUser, reloadUser } from '../store/users.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
 
 /** Members of the body. */
-export const verifyFactorBody = { challenge_id: 'needed', code: 'needed' } as const satisfies BodyMembers;
+export const verifyFactorBody = bodyOf({ challenge_id: needed(text), code: needed(text) });
 
 interface Answer {
   readonly asking: FactorBearer;

@@ -5,9 +5,9 @@
  */
 
 import { trialToken } from '../../email/message/confirmation-url.ts';
+import { type AnswerJson, about, anything, from, serializerOf, text } from '../../shared/schema.ts';
 import { completeVerification } from '../accounts/complete-verification.ts';
 import { proofsOfChange } from '../accounts/email-change.ts';
-import { type AnswerJson, member, serializerOf, text } from '../answers/serializer.ts';
 import { parseEmail, parsePhone } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { User } from '../model/user.ts';
@@ -15,7 +15,7 @@ import { isPkceHash } from '../secrets/one-time-code.ts';
 import { takeCodeGuesses } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SignedIn, sessionAnswer, sessionParameters } from '../steps/issue-session.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { bodyOf, needed, readMembers } from '../steps/members.ts';
 import { errorParameters, withFragment, withQuery } from '../steps/redirect-target.ts';
 import {
   findVerificationType,
@@ -44,8 +44,8 @@ const otherAddressMessage = 'Confirmation link accepted. Please proceed to confi
 
 /** The answer to that first confirmation. */
 export const otherAddressSerializer = serializerOf<string>('AuthOtherAddress', {
-  msg: text((message) => message),
-  code: member({ const: '200' }, () => '200'),
+  msg: from(text, (message) => message),
+  code: from(anything({ const: '200' }), () => '200'),
 });
 
 type Given =
@@ -56,7 +56,7 @@ type Given =
 export async function verify(context: AuthContext, body: unknown): Promise<AnswerJson> {
   const given = check(body);
   const signedIn = await transact(context, ['custom_access_token'], (tx) => enter(tx, given));
-  return signedIn === null ? otherAddressSerializer.toJson(otherAddressMessage) : sessionAnswer(context, signedIn);
+  return signedIn === null ? otherAddressSerializer.print(otherAddressMessage) : sessionAnswer(context, signedIn);
 }
 
 async function enter(tx: Transaction, given: Given): Promise<SignedIn | null> {
@@ -70,9 +70,9 @@ async function enter(tx: Transaction, given: Given): Promise<SignedIn | null> {
 const refuse = (message: string) => new AuthError('validation_failed', message);
 
 /** Members of the body. */
-export const verifyBody = {
-  type: verificationTypes, token: 'text', token_hash: 'text', email: 'text', phone: 'text', redirect_to: 'text',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+export const verifyBody = bodyOf({
+  type: needed(about(text, { enum: verificationTypes })), token: text, token_hash: text, email: text, phone: text, redirect_to: text,
+}); // biome-ignore format: a list of members
 
 function check(body: unknown): Given {
   const members = readMembers(body, verifyBody);

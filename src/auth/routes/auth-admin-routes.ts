@@ -2,6 +2,7 @@
  * The routes of the auth service for servers that have the service key.
  */
 
+import { about, integer, optional } from '../../shared/schema.ts';
 import { toUserJson, userSerializer } from '../answers/user-json.ts';
 import { createUser } from '../requests/admin/admin-create-user.ts';
 import { deleteAnyUser, deletedSerializer, deleteUserBody } from '../requests/admin/admin-delete-user.ts';
@@ -13,17 +14,14 @@ import { invite, inviteBody } from '../requests/admin/invite.ts';
 import { adminUserBody, requireUser } from '../steps/admin-user.ts';
 import { type AuthRoutes, json, redirectQuery } from './auth-route-table.ts';
 
-const count = { type: 'integer', minimum: 1 };
-const pages = {
-  page: { description: 'Number of the page.', schema: count },
-  per_page: { description: 'Size of a page.', schema: count },
-};
+const count = optional(about(integer, { minimum: 1 }));
+const pages = { page: about(count, 'Number of the page.'), per_page: about(count, 'Size of a page.') };
 
 /** The routes. */
 export const adminRoutes: AuthRoutes = {
   'POST /invite': {
     summary: 'Invite a user by email',
-    caller: 'admin',
+    access: 'admin',
     query: redirectQuery,
     body: [inviteBody],
     answer: userSerializer,
@@ -31,34 +29,34 @@ export const adminRoutes: AuthRoutes = {
   },
   'GET /admin/users': {
     summary: 'List the users',
-    caller: 'admin',
+    access: 'admin',
     query: { ...pages, sort: '`created_at asc` or `created_at desc`.', filter: 'Part of the address or the name.' },
     answer: userListSerializer,
     run: ({ context, query }) => listUsers(context, query),
   },
   'POST /admin/users': {
     summary: 'Create a user',
-    caller: 'admin',
+    access: 'admin',
     body: [adminUserBody],
     answer: userSerializer,
     run: ({ context, body }, admin) => json(createUser(context, admin, body())),
   },
   'GET /admin/users/:id': {
     summary: 'Read a user',
-    caller: 'admin',
+    access: 'admin',
     answer: userSerializer,
     run: async ({ context, path }) => json(toUserJson(await requireUser(context.services.database, path('id')))),
   },
   'PUT /admin/users/:id': {
     summary: 'Update a user',
-    caller: 'admin',
+    access: 'admin',
     body: [adminUserBody],
     answer: userSerializer,
     run: ({ context, path, body }, admin) => json(updateAnyUser(context, admin, path('id'), body())),
   },
   'DELETE /admin/users/:id': {
     summary: 'Delete a user',
-    caller: 'admin',
+    access: 'admin',
     body: [deleteUserBody],
     isBodyOptional: true,
     answer: deletedSerializer,
@@ -66,7 +64,7 @@ export const adminRoutes: AuthRoutes = {
   },
   'POST /admin/generate_link': {
     summary: 'Create an email link without sending it',
-    caller: 'admin',
+    access: 'admin',
     query: redirectQuery,
     body: [linkBody],
     answer: linkSerializer,
@@ -74,7 +72,7 @@ export const adminRoutes: AuthRoutes = {
   },
   'GET /admin/audit': {
     summary: 'Read the audit log',
-    caller: 'admin',
+    access: 'admin',
     query: { ...pages, query: '`author`, `action` or `type`, a colon, and a part of it.' },
     answer: auditSchema,
     run: ({ context, query }) => listAudit(context, query),

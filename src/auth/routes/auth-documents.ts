@@ -3,8 +3,9 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
+import { type RouteFacts, type RouteTable, routesOf } from '../../server/route.ts';
+import { from, listOf, record, type Serializer, serializerOf, text } from '../../shared/schema.ts';
 import { version } from '../../shared/version.ts';
-import { member, type Serializer, serializerOf, text } from '../answers/serializer.ts';
 import { publicKeySet } from '../secrets/signing-keys.ts';
 import type { AuthParts } from './auth-parts.ts';
 
@@ -16,61 +17,59 @@ interface DocumentFacts {
   readonly parts: AuthParts;
 }
 
-const words = { type: 'array', items: { type: 'string' } };
-const below = (path: string) => text<DocumentFacts>(({ parts }) => `${parts.authUrl}${path}`);
+const words = listOf(text);
+const below = (path: string) => from(text, ({ parts }: DocumentFacts) => `${parts.authUrl}${path}`);
 
 /** One document. */
-export interface AuthDocument {
-  /** Relative to the service. */
-  readonly path: string;
-  /** One sentence without its end. */
-  readonly summary: string;
+interface AuthDocument extends RouteFacts {
   readonly isCacheable: boolean;
-  readonly serializer: Serializer<DocumentFacts>;
+  readonly answer: Serializer<DocumentFacts>;
 }
 
-/** The documents. */
-export const authDocuments: readonly AuthDocument[] = [
-  {
-    path: '/health',
+const documents: RouteTable<'GET', AuthDocument> = {
+  'GET /health': {
+    access: 'anyone',
     summary: 'Check that the service is running',
     isCacheable: false,
-    serializer: serializerOf('AuthHealth', {
-      version: text(() => version),
+    answer: serializerOf('AuthHealth', {
+      version: from(text, () => version),
       // Clients that probe for a compatible service look for this name.
-      name: text(() => 'GoTrue'),
-      description: text(() => 'The authentication service of pgreflect'),
+      name: from(text, () => 'GoTrue'),
+      description: from(text, () => 'The authentication service of pgreflect'),
     }),
   },
-  {
-    path: '/.well-known/jwks.json',
+  'GET /.well-known/jwks.json': {
+    access: 'anyone',
     summary: 'Read the keys that verify tokens',
     isCacheable: true,
-    serializer: serializerOf('AuthKeys', {
-      keys: member({ type: 'array', items: { type: 'object' } }, ({ config }) => publicKeySet(config.jwtKeys).keys),
+    answer: serializerOf('AuthKeys', {
+      keys: from(listOf(record()), ({ config }) => publicKeySet(config.jwtKeys).keys),
     }),
   },
-  {
-    path: '/.well-known/openid-configuration',
+  'GET /.well-known/openid-configuration': {
+    access: 'anyone',
     summary: 'Read the OpenID Connect configuration',
     isCacheable: true,
-    serializer: serializerOf('AuthOpenId', {
-      issuer: text(({ parts }) => parts.services.issuer),
+    answer: serializerOf('AuthOpenId', {
+      issuer: from(text, ({ parts }) => parts.services.issuer),
       jwks_uri: below('/.well-known/jwks.json'),
       authorization_endpoint: below('/authorize'),
       token_endpoint: below('/token'),
       userinfo_endpoint: below('/user'),
-      response_types_supported: member(words, () => ['code', 'token']),
-      subject_types_supported: member(words, () => ['public']),
-      id_token_signing_alg_values_supported: member(words, ({ parts }) => [parts.services.signer.algorithm]),
+      response_types_supported: from(words, () => ['code', 'token']),
+      subject_types_supported: from(words, () => ['public']),
+      id_token_signing_alg_values_supported: from(words, ({ parts }) => [parts.services.signer.algorithm]),
     }),
   },
-];
+};
+
+/** The documents. */
+export const authDocuments = routesOf(documents);
 
 /** Adds the routes. */
 export function registerAuthDocuments(scope: FastifyInstance, config: Config, parts: AuthParts): void {
-  for (const { path, isCacheable, serializer } of authDocuments) {
-    const json = JSON.stringify(serializer.toJson({ config, parts }));
+  for (const { path, isCacheable, answer } of authDocuments) {
+    const json = JSON.stringify(answer.print({ config, parts }));
     scope.get(path, { exposeHeadRoute: false }, (_request, reply) => {
       if (isCacheable) reply.header('cache-control', `public, max-age=${keysMaxAgeSeconds}`);
       return reply.header('content-type', 'application/json').send(json);

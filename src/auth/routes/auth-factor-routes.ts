@@ -22,14 +22,14 @@ import { type AuthRoutes, json } from './auth-route-table.ts';
 export const factorRoutes: AuthRoutes = {
   'POST /factors': {
     summary: 'Add a second factor',
-    caller: 'user',
+    access: 'user',
     body: [enrollBody],
     answer: enrolledSerializer,
     run: ({ body }, { context, bearer }) => json(enrollFactor(context, bearer, body())),
   },
   'POST /factors/:id/challenge': {
     summary: 'Challenge a second factor; sends the code to a phone',
-    caller: 'user',
+    access: 'user',
     body: [challengeBody],
     isBodyOptional: true,
     answer: challengeSerializer,
@@ -39,7 +39,7 @@ export const factorRoutes: AuthRoutes = {
   },
   'POST /factors/:id/verify': {
     summary: 'Verify a second factor; raises the session to level aal2',
-    caller: 'user',
+    access: 'user',
     body: [verifyFactorBody],
     answer: sessionSerializer,
     limit: limitBy('factor_verify', 'mfa_rate_limit_challenge_and_verify', 60),
@@ -47,7 +47,7 @@ export const factorRoutes: AuthRoutes = {
   },
   'DELETE /factors/:id': {
     summary: 'Remove a second factor',
-    caller: 'user',
+    access: 'user',
     answer: unenrolledSerializer,
     run: ({ path }, { context, bearer }) => json(unenrollFactor(context, bearer, path('id'))),
   },
@@ -57,20 +57,20 @@ export const factorRoutes: AuthRoutes = {
 export const adminFactorRoutes: AuthRoutes = {
   'GET /admin/users/:id/factors': {
     summary: 'List the second factors of a user',
-    caller: 'admin',
+    access: 'admin',
     answer: factorListSchema,
     run: ({ context, path }) => json(listFactors(context, path('id'))),
   },
   'PUT /admin/users/:id/factors/:factor': {
     summary: 'Update a second factor of a user',
-    caller: 'admin',
+    access: 'admin',
     body: [updateFactorBody],
     answer: factorSerializer,
     run: (request, admin) => json(updateAnyFactor(request.context, admin, factorPath(request), request.body())),
   },
   'DELETE /admin/users/:id/factors/:factor': {
     summary: 'Remove a second factor of a user',
-    caller: 'admin',
+    access: 'admin',
     answer: factorSerializer,
     run: (request, admin) => json(deleteAnyFactor(request.context, admin, factorPath(request))),
   },

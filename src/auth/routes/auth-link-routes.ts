@@ -15,6 +15,7 @@ import {
 } from '../../email/link-page/link-page.ts';
 import type { LinkAction } from '../../email/link-page/link-page-texts.ts';
 import { readStamped } from '../../email/message/shown-address.ts';
+import { about, oneOf, optional } from '../../shared/schema.ts';
 import { assertComplete, openLink } from '../requests/verify.ts';
 import { findVerificationType, type VerificationType, verificationTypes } from '../steps/verification-types.ts';
 import type { AuthReply } from './auth-reply.ts';
@@ -33,7 +34,7 @@ export const openedLink = {
   opensFromEmail: true,
   query: {
     ...parameters,
-    type: { description: 'What it is for.', schema: { enum: verificationTypes } },
+    type: optional(about(oneOf(...verificationTypes), 'What it is for.')),
     address: 'The recipient, for the page.',
   },
   answer: null,

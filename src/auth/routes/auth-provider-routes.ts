@@ -4,7 +4,7 @@
  */
 
 import { renderLinkingPage } from '../../email/link-page/link-page.ts';
-import { serializerOf, text } from '../answers/serializer.ts';
+import { from, serializerOf, text } from '../../shared/schema.ts';
 import {
   continueLinking,
   type LinkingQuestion,
@@ -21,7 +21,7 @@ import type { AuthRoutes } from './auth-route-table.ts';
 import { clearFlowCookie, hasFlowCookie, hasPageCookie, makePageCookie, setFlowCookie } from './flow-cookie.ts';
 import { pageHeaders } from './refused-link-page.ts';
 
-const addressSerializer = serializerOf<string>('AuthProviderAddress', { url: text((url) => url) });
+const addressSerializer = serializerOf<string>('AuthProviderAddress', { url: from(text, (url) => url) });
 
 /** The URL that the browser leaves may contain a code, and the next one a session. */
 const privately = { 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
@@ -67,7 +67,7 @@ export const providerRoutes: AuthRoutes = {
   'GET /user/identities/authorize': {
     summary: 'Link the identity of a provider',
     limit: limitStarts,
-    caller: 'user',
+    access: 'user',
     query: linkingQuery,
     redirects: [302],
     answer: addressSerializer,
@@ -78,7 +78,7 @@ export const providerRoutes: AuthRoutes = {
       // Programs that send a token do not follow redirects.
       const isWanted = query.get('skip_http_redirect') === 'true';
       return isWanted
-        ? { body: addressSerializer.toJson(url), headers }
+        ? { body: addressSerializer.print(url), headers }
         : { status: 302, headers: { ...headers, location: url } };
     },
   },

@@ -4,7 +4,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { HttpParts } from '../../server/parts.ts';
-import { authPath, routesOf } from '../../server/paths.ts';
+import { authPath } from '../../server/paths.ts';
+import { routesOf } from '../../server/route.ts';
 import { AuthError, type AuthErrorCode } from '../model/auth-error.ts';
 import { adminRoutes } from './auth-admin-routes.ts';
 import { authDocuments, registerAuthDocuments } from './auth-documents.ts';

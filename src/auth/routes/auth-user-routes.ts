@@ -2,7 +2,7 @@
  * The routes of the auth service for applications and their users.
  */
 
-import { anyOf } from '../answers/serializer.ts';
+import { about, anyOf, oneOf, optional, text } from '../../shared/schema.ts';
 import { toUserJson, userSerializer } from '../answers/user-json.ts';
 import { AuthError, OAuthStyleError } from '../model/auth-error.ts';
 import { codeBody, signInWithCode } from '../requests/exchange-auth-code.ts';
@@ -22,7 +22,7 @@ import { otherAddressSerializer, verify, verifyBody } from '../requests/verify.t
 import type { UserBearer } from '../rules/bearer.ts';
 import { sessionSerializer } from '../secrets/access-token.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
-import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { type Body, bodyOf, readMembers } from '../steps/members.ts';
 import { messageSerializer } from '../steps/message-answer.ts';
 import { requestAllowance } from '../store/rate-limit.ts';
 import { limitOpened, linkForm, openedAnswers, openedLink, pressLink } from './auth-link-routes.ts';
@@ -41,11 +41,13 @@ const limitTokens = limitBy('token', 'rate_limit_token_refresh', fiveMinutes);
 /** The routes. */
 export const userRoutes: AuthRoutes = {
   'GET /settings': {
+    access: 'key',
     summary: 'Read the enabled sign-in methods',
     answer: settingsSerializer,
     run: ({ context }) => json(publicSettings(context.config)),
   },
   'POST /signup': {
+    access: 'key',
     summary: 'Sign up; anonymously without an email address or phone',
     query: redirectQuery,
     body: [signUpBody, anonymousBody],
@@ -55,13 +57,13 @@ export const userRoutes: AuthRoutes = {
     run: ({ context, body }) => json((hasAddress(body()) ? signUp : signUpAnonymously)(context, body())),
   },
   'POST /token': {
+    access: 'key',
     summary: 'Sign in, or refresh a session',
     query: {
-      grant_type: {
-        description: 'How to sign in; each has a body of its own.',
-        required: true,
-        schema: { enum: ['password', 'refresh_token', 'pkce', 'id_token'] },
-      },
+      grant_type: about(
+        oneOf('password', 'refresh_token', 'pkce', 'id_token'),
+        'How to sign in; each has a body of its own.',
+      ),
     },
     body: [passwordBody, refreshBody, codeBody, idTokenBody],
     answer: sessionSerializer,
@@ -71,6 +73,7 @@ export const userRoutes: AuthRoutes = {
     run: runToken,
   },
   'POST /verify': {
+    access: 'key',
     opensFromEmail: true,
     summary: 'Verify a code or a token hash; as a form without a key, use an emailed link',
     body: [verifyBody],
@@ -92,20 +95,20 @@ export const userRoutes: AuthRoutes = {
 export const ownRoutes: AuthRoutes = {
   'GET /reauthenticate': {
     summary: 'Send a code to confirm a password change',
-    caller: 'user',
+    access: 'user',
     answer: messageSerializer,
     run: async (_request, asking) => json(reauthenticate(asking.context, assertSameAudience(asking).user)),
   },
   'GET /user': {
     summary: 'Read the current user',
-    caller: 'user',
+    access: 'user',
     use: 'read',
     answer: userSerializer,
     run: async (_request, asking) => json(toUserJson(assertSameAudience(asking).user)),
   },
   'PUT /user': {
     summary: 'Update the current user',
-    caller: 'user',
+    access: 'user',
     query: redirectQuery,
     body: [updateUserBody],
     answer: userSerializer,
@@ -114,12 +117,11 @@ export const ownRoutes: AuthRoutes = {
   },
   'POST /logout': {
     summary: 'Sign out',
-    caller: 'user',
+    access: 'user',
     query: {
-      scope: {
-        description: 'Which sessions end.',
-        schema: { enum: ['global', 'local', 'others'], default: 'global' },
-      },
+      scope: optional(
+        about(oneOf('global', 'local', 'others'), { description: 'Which sessions end.', default: 'global' }),
+      ),
     },
     status: 204,
     answer: null,
@@ -130,7 +132,7 @@ export const ownRoutes: AuthRoutes = {
   },
   'DELETE /user/identities/:id': {
     summary: 'Unlink an identity; at least one must remain',
-    caller: 'user',
+    access: 'user',
     answer: unlinkedSerializer,
     run: ({ path }, { context, bearer }) => json(unlinkIdentity(context, bearer, path('id'))),
   },
@@ -139,8 +141,9 @@ export const ownRoutes: AuthRoutes = {
 type Sending = (context: AuthContext, body: unknown) => Promise<unknown>;
 
 /** A route that sends a message. */
-function sendingRoute(bucket: string, summary: string, body: BodyMembers, send: Sending): AuthRoutes {
-  const route: AuthRoutes[string & keyof AuthRoutes] = {
+function sendingRoute(bucket: string, summary: string, body: Body<object>, send: Sending): AuthRoutes {
+  const route: AuthRoutes[keyof AuthRoutes] = {
+    access: 'key',
     summary,
     query: redirectQuery,
     body: [body],
@@ -170,8 +173,10 @@ function limitSignUp(request: AuthRequest): AddressLimit {
   return { bucket: 'anonymous', allowance: requestAllowance(perHour, hour, perHour) };
 }
 
+const addressBody = bodyOf({ email: text, phone: text });
+
 function hasAddress(body: unknown): boolean {
-  const { email, phone } = readMembers(body, { email: 'text', phone: 'text' });
+  const { email, phone } = readMembers(body, addressBody);
   return Boolean(email || phone);
 }
 

@@ -4,19 +4,15 @@
  */
 
 import { isObject } from '../../shared/json.ts';
-import type { JsonSchema } from '../../shared/json-schema.ts';
+import { about, orNull, text } from '../../shared/schema.ts';
 import { AuthError } from '../model/auth-error.ts';
-import { badJson, readMembers } from '../steps/members.ts';
+import { badJson, bodyOf, readMembers } from '../steps/members.ts';
 import type { AuthRequest } from './auth-request.ts';
 
+const security = bodyOf({ captcha_token: text });
+
 /** Where a body carries the token, for the description of the routes. */
-export const captchaMember: JsonSchema = {
-  gotrue_meta_security: {
-    type: ['object', 'null'],
-    description: 'Needed if `security_captcha_enabled`.',
-    properties: { captcha_token: { type: ['string', 'null'] } },
-  },
-};
+export const captchaMember = about(orNull(security), 'Needed if `security_captcha_enabled`.');
 
 /** @throws AuthError `captcha_failed`, `bad_json`, `unexpected_failure` if the captcha service cannot be asked. */
 export async function requireCaptcha(request: AuthRequest): Promise<void> {
@@ -37,7 +33,7 @@ async function isAdmin(request: AuthRequest): Promise<boolean> {
 
 function tokenOf(body: unknown): string | null {
   if (!isObject(body)) throw badJson('the body is not an object');
-  const security = body.gotrue_meta_security ?? {};
-  if (!isObject(security)) throw badJson('member "gotrue_meta_security" is not an object');
-  return readMembers(security, { captcha_token: 'text' }).captcha_token;
+  const given = body.gotrue_meta_security ?? {};
+  if (!isObject(given)) throw badJson('member "gotrue_meta_security" is not an object');
+  return readMembers(given, security).captcha_token;
 }

@@ -2,8 +2,8 @@
  * The claims of an access token, and the answer with access and refresh token.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { type AnswerJson, anything, from, integer, optional, serializerOf, text } from '../../shared/schema.ts';
 import { type Time, toSeconds } from '../../shared/times.ts';
-import { type AnswerJson, integer, member, nested, optional, serializerOf, text } from '../answers/serializer.ts';
 import { userSerializer } from '../answers/user-json.ts';
 import { weakPasswordReasons } from '../model/auth-error.ts';
 import type { Session, SessionLimits } from '../model/session.ts';
@@ -96,15 +96,15 @@ const weakness = {
 
 /** The answer of a sign-in. */
 export const sessionSerializer = serializerOf<SessionFacts>('AuthSession', {
-  access_token: text(({ accessToken }) => accessToken),
-  token_type: member({ const: 'bearer' }, () => 'bearer'),
-  expires_in: integer(({ claims, issuedAt }) => claims.exp - issuedAt),
-  expires_at: integer(({ claims }) => claims.exp),
-  refresh_token: text(({ refreshToken }) => refreshToken),
-  user: nested(userSerializer, ({ user }) => user),
-  provider_token: optional(text(({ extras }) => extras.providerToken || undefined)),
-  provider_refresh_token: optional(text(({ extras }) => extras.providerRefreshToken || undefined)),
-  weak_password: optional(member(weakness, ({ extras }) => extras.weakPassword)),
+  access_token: from(text, ({ accessToken }) => accessToken),
+  token_type: from(anything({ const: 'bearer' }), () => 'bearer'),
+  expires_in: from(integer, ({ claims, issuedAt }) => claims.exp - issuedAt),
+  expires_at: from(integer, ({ claims }) => claims.exp),
+  refresh_token: from(text, ({ refreshToken }) => refreshToken),
+  user: from(userSerializer, ({ user }) => user),
+  provider_token: from(optional(text), ({ extras }) => extras.providerToken || undefined),
+  provider_refresh_token: from(optional(text), ({ extras }) => extras.providerRefreshToken || undefined),
+  weak_password: from(optional(anything(weakness)), ({ extras }) => extras.weakPassword),
 });
 
 /** The answer of every successful sign-in: tokens, times and the user. */
@@ -113,5 +113,5 @@ export async function toSessionJson(
   signer: TokenSigner,
   extras: SessionExtras = {},
 ): Promise<AnswerJson> {
-  return sessionSerializer.toJson({ ...tokens, accessToken: await signer.sign(tokens.claims), extras });
+  return sessionSerializer.print({ ...tokens, accessToken: await signer.sign(tokens.claims), extras });
 }

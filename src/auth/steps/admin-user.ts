@@ -4,6 +4,7 @@
 
 import { parseGoDuration } from '../../config/auth/go-duration.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { flag, text } from '../../shared/schema.ts';
 import type { Time } from '../../shared/times.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { parseEmail, parsePhone } from '../model/addresses.ts';
@@ -12,7 +13,7 @@ import type { Metadata } from '../model/metadata.ts';
 import type { User } from '../model/user.ts';
 import { readHash, UnreadableHashError } from '../secrets/password-hash.ts';
 import { loadUser, lockUser } from '../store/users.ts';
-import { type BodyMembers, readMembers } from './members.ts';
+import { bodyOf, metadata, readMembers } from './members.ts';
 
 /**
  * Loads the user.
@@ -45,10 +46,10 @@ export interface AdminUserFacts {
 }
 
 /** Members of the body. */
-export const adminUserBody = {
-  id: 'text', aud: 'text', role: 'text', email: 'text', phone: 'text', password: 'text', password_hash: 'text',
-  email_confirm: 'flag', phone_confirm: 'flag', user_metadata: 'metadata', app_metadata: 'metadata', ban_duration: 'text',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+export const adminUserBody = bodyOf({
+  id: text, aud: text, role: text, email: text, phone: text, password: text, password_hash: text,
+  email_confirm: flag, phone_confirm: flag, user_metadata: metadata, app_metadata: metadata, ban_duration: text,
+}); // biome-ignore format: a list of members
 
 /** Reads and checks the body of a request about a user. @throws AuthError `bad_json`, `validation_failed` */
 export function readAdminUser(body: unknown): AdminUserFacts {

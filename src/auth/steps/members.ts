@@ -1,101 +1,86 @@
 /**
- * Reads the members of a JSON body and checks their types first. Unknown members are ignored, null counts as absent.
+ * Bodies: objects with members of which each may be absent or null, for the request reports what it misses. Unknown
+ * members are ignored.
  *
  * Refuses text that PostgreSQL cannot store, once for all requests.
  */
 import { isObject, isStorable } from '../../shared/json.ts';
-import { type JsonSchema, orNull } from '../../shared/json-schema.ts';
+import { about, type JsonSchema, objectOf, orNull, record, type Schema, type ValueOf } from '../../shared/schema.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { assertModest, type Metadata } from '../model/metadata.ts';
 
-interface MemberTypes {
-  readonly text: string;
-  readonly flag: boolean;
-  /** Metadata of a user. */
-  readonly metadata: Metadata;
+/** Metadata of a user. */
+export const metadata = record<Metadata>();
+
+/** A member that the document shows as required. */
+interface Needed<T> extends Schema<T> {
+  readonly isNeeded: true;
 }
 
-/** A type; `needed`: required text; a list: the allowed texts. */
-type Member = keyof MemberTypes | 'needed' | readonly string[];
+/** Marks a member as required. */
+export function needed<T>(schema: Schema<T>): Needed<T> {
+  return { ...schema, isNeeded: true };
+}
 
-/** The members of a body by name and type. Any member may be absent; the caller reports a missing one. */
-export type BodyMembers = Readonly<Record<string, Member>>;
+type BodyMembers = Readonly<Record<string, Schema<unknown> | Needed<unknown>>>;
 
-/** The values of the members; null where the member is absent. */
-export type Members<S extends BodyMembers> = {
-  readonly [K in keyof S]: (S[K] extends keyof MemberTypes ? MemberTypes[S[K]] : string) | null;
+/** A body. */
+export interface Body<T> extends Schema<T> {
+  readonly names: readonly string[];
+}
+
+/** Makes a body of its members. Formats and words of names that mean the same everywhere are added. */
+export function bodyOf<M extends BodyMembers>(members: M): Body<{ readonly [K in keyof M]: ValueOf<M[K]> | null }> {
+  const entries = Object.entries(members).map(([name, member]) => {
+    const known = about(member, factsByName[name] ?? {});
+    const nullable = orNull(known);
+    return [
+      name,
+      { ...nullable, ...('isNeeded' in member ? { json: known.json } : { isOptional: true as const }) },
+    ] as const;
+  });
+  const body = objectOf(Object.fromEntries(entries));
+  return { ...(body as Schema<never>), names: Object.keys(members) };
+}
+
+const factsByName: Readonly<Record<string, JsonSchema>> = {
+  email: { format: 'email' },
+  new_email: { format: 'email' },
+  password: { format: 'password' },
+  current_password: { format: 'password' },
+  id: { format: 'uuid' },
+  challenge_id: { format: 'uuid' },
+  redirect_to: { format: 'uri' },
+  code_challenge_method: { enum: ['s256', 'S256', 'plain'] },
+  channel: { enum: ['sms', 'whatsapp'] },
 };
-
-const schemaTypes = { text: 'string', flag: 'boolean', metadata: 'object' } as const;
-const typeNames = { text: 'a string', flag: 'true or false', metadata: 'an object' } as const;
 
 /**
- * Reads members by name and type.
+ * Reads a parsed body; null for an absent member.
  *
- * @param body A parsed body; anything but an object is refused.
- * @throws AuthError `bad_json` if a member has another type, `validation_failed` if text cannot be stored or metadata
- *   is too large.
+ * @throws AuthError `bad_json` if it or a member has another type, `validation_failed` if text cannot be stored or
+ *   metadata is too large.
  */
-export function readMembers<const S extends BodyMembers>(body: unknown, members: S): Members<S> {
-  if (!isObject(body)) throw badJson('the body is not an object');
-  const entries = Object.entries(members).map(([name, member]) => {
-    const type = typeOf(member);
-    const value = Object.hasOwn(body, name) ? (body[name] ?? null) : null;
-    if (value !== null && !hasType(value, type)) throw badJson(`member "${name}" is not ${typeNames[type]}`);
-    if (!isStorable(value)) {
+export function readMembers<T extends object>(value: unknown, body: Body<T>): T {
+  if (!isObject(value)) throw badJson('the body is not an object');
+  const read = parse(value, body);
+  for (const [name, member] of Object.entries(read)) {
+    if (!isStorable(member))
       throw new AuthError('validation_failed', `The value of "${name}" has text that cannot be stored.`);
-    }
-    if (type === 'metadata' && value !== null) assertModest(value as Metadata);
-    return [name, value];
-  });
-  return Object.fromEntries(entries) as Members<S>;
+    if (isObject(member)) assertModest(member as Metadata);
+  }
+  return read;
 }
 
-/** The schema of a body. It omits the further rules for texts. */
-export function bodySchema(members: BodyMembers): JsonSchema {
-  const properties = Object.entries(members).map(([name, member]) => [name, memberSchema(name, member)]);
-  const required = Object.keys(members).filter((name) => isNeeded(members[name]!));
-  return { type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
-}
-
-function memberSchema(name: string, member: Member): JsonSchema {
-  const type = schemaTypes[typeOf(member)];
-  const words = typeof member === 'string' ? memberWords[name] : member;
-  const format = memberFormats[name];
-  const schema = { type, ...(words && { enum: words }), ...(format && { format }) };
-  return isNeeded(member) ? schema : orNull(schema);
-}
-
-/** Formats by member name: a name means the same in every body. */
-const memberFormats: Readonly<Record<string, string>> = {
-  email: 'email',
-  new_email: 'email',
-  password: 'password',
-  current_password: 'password',
-  id: 'uuid',
-  challenge_id: 'uuid',
-  redirect_to: 'uri',
-};
-
-const memberWords: Readonly<Record<string, readonly string[]>> = {
-  code_challenge_method: ['s256', 'S256', 'plain'],
-  channel: ['sms', 'whatsapp'],
-};
-
-function typeOf(member: Member): keyof MemberTypes {
-  return typeof member !== 'string' || member === 'needed' ? 'text' : member;
-}
-
-function isNeeded(member: Member): boolean {
-  return typeof member !== 'string' || member === 'needed';
+function parse<T>(value: unknown, body: Body<T>): T {
+  try {
+    return body.parse(value);
+  } catch (error) {
+    throw badJson((error as Error).message);
+  }
 }
 
 /** The error for an invalid body. @param reason The rest of the sentence. */
 export function badJson(reason: string): AuthError {
   return new AuthError('bad_json', `Could not parse request body as JSON: ${reason}`);
-}
-
-function hasType(value: unknown, type: keyof MemberTypes): boolean {
-  if (type === 'text') return typeof value === 'string';
-  return type === 'flag' ? typeof value === 'boolean' : isObject(value);
 }

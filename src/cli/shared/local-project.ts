@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ApiKeys, makeApiKeys, makeSecret } from '../../config/keys.ts';
-import { parseProjectRef } from '../../config/value-kinds.ts';
+import { projectRef } from '../../config/value-kinds.ts';
 import { makeAccessToken } from '../../management/tokens/access-tokens.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { refuse } from './command.ts';
@@ -185,7 +185,7 @@ export function findRunningProject(directory: string): (LocalProject & { url: st
     // An untrusted checkout may contain such files.
     if (!isLocalUrl(new URL(url)) || findForeign(directory) !== null) return null;
     const project: LocalProject = JSON.parse(readFileSync(join(directory, 'project.json'), 'utf8'));
-    return { ...project, ref: parseProjectRef(project.ref), url, databasePort: Number(databasePort) };
+    return { ...project, ref: projectRef.parseText(project.ref), url, databasePort: Number(databasePort) };
   } catch {
     return null;
   }

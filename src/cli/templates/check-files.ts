@@ -111,7 +111,7 @@ function findingsIn(texts: TemplateTexts, config: AuthConfig, allowWarnings: boo
 /** Why a field would not take a value; null: it would. */
 function limitOf(field: string, value: unknown): string | null {
   try {
-    authField(field as AuthFieldName).kind.fromJson(value);
+    authField(field as AuthFieldName).kind.parse(value);
     return null;
   } catch (error) {
     return (error as Error).message;

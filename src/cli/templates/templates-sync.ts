@@ -136,7 +136,7 @@ function valuesOf(changes: readonly Difference[], config: ConfigJson): Record<st
 function partialsOf({ mailer_partials: partials }: ConfigJson): Readonly<Record<string, string>> {
   if (!isObject(partials)) return {};
   try {
-    return authField('mailer_partials').kind.fromJson(partials) as Readonly<Record<string, string>>;
+    return authField('mailer_partials').kind.parse(partials) as Readonly<Record<string, string>>;
   } catch (error) {
     refuse(`mailer_partials of the project ${(error as Error).message}.`);
   }

@@ -1,8 +1,10 @@
 /**
  * Fields of the auth configuration about messages: email behavior, SMTP, and rate limits of messages and requests.
  */
+
+import { about, flag, integerBetween, oneOf, type Schema } from '../../shared/schema.ts';
 import { type EventsService, eventsServices } from './auth-events.ts';
-import { boolean, choice, type FieldKind, field, integer, seconds, string } from './auth-field.ts';
+import { field, seconds, string } from './auth-field.ts';
 import {
   checkColor,
   checkEmail,
@@ -25,28 +27,25 @@ const invert = (value: unknown): unknown => (typeof value === 'boolean' ? !value
 /** Messages per hour, or `n/duration`; 0, which only a start value can have, refuses every message. */
 export type SendLimit = number | `${number}/${string}`;
 
-const sendLimit: FieldKind<SendLimit> = {
-  type: 'integer',
-  minimum: 1,
-  maximum: most,
-  fromJson: (value) => integer(1, most).fromJson(value),
-  fromText(text) {
+const sendLimit: Schema<SendLimit> = {
+  ...(integerBetween(1, most) as Schema<SendLimit>),
+  parseText(text) {
     const [, count, duration] = /^([0-9]+)\/(.+)$/.exec(text.trim()) ?? [];
-    if (count === undefined || duration === undefined) return integer(0, most).fromText(text);
+    if (count === undefined || duration === undefined) return integerBetween(0, most).parseText(text);
     if (parseDurationSeconds(duration) <= 0) throw new Error('must name a duration above zero after the slash');
     return `${Number(count)}/${duration}`;
   },
 };
 
-const port: FieldKind<string> = {
-  ...string(checkPort),
-  fromJson: (value) => string(checkPort).fromJson(Number.isInteger(value) ? String(value) : value),
+const port: Schema<string> = {
+  ...about(string(checkPort), { type: ['string', 'integer'] }),
+  parse: (value) => string(checkPort).parse(Number.isInteger(value) ? String(value) : value),
 };
 
-const testCodes: FieldKind<string> = {
+const testCodes: Schema<string> = {
   ...string(checkTestCodes),
   // Supabase Auth's environment writes a colon.
-  fromText: (text) => string(checkTestCodes).fromText(text.trim().replaceAll(':', '=')),
+  parseText: (text) => string(checkTestCodes).parseText(text.trim().replaceAll(':', '=')),
 };
 
 /** A table of numbers and codes, or the text itself. */
@@ -57,30 +56,30 @@ const joinCodes = (value: unknown): unknown =>
         .join(',')
     : value;
 
-const signingKey: FieldKind<string> = {
+const signingKey: Schema<string> = {
   ...string(checkSigningKey),
   // Many environments cannot hold line breaks.
-  fromText: (text) => string(checkSigningKey).fromText(text.replaceAll('\\n', '\n')),
+  parseText: (text) => string(checkSigningKey).parseText(text.replaceAll('\\n', '\n')),
 };
 
-const rateLimit = integer(0, most);
+const rateLimit = integerBetween(0, most);
 
 /** The fields. */
 export const deliveryFields = {
-  mailer_autoconfirm: field(boolean, false,
+  mailer_autoconfirm: field(flag, false,
     'Treat email addresses as confirmed without a link or code.', { file: 'auth.email.enable_confirmations', convert: invert }),
-  mailer_allow_unverified_email_sign_ins: field(boolean, false,
+  mailer_allow_unverified_email_sign_ins: field(flag, false,
     'Allow sign-in through a provider with an unconfirmed email address.'),
-  mailer_secure_email_change_enabled: field(boolean, true,
+  mailer_secure_email_change_enabled: field(flag, true,
     'Require confirmation at both the old and the new email address.', { file: 'auth.email.double_confirm_changes' }),
   mailer_otp_exp: field(seconds(0, most), 3600,
     'Lifetime of emailed links and codes in seconds; 0 means 3600.', { file: 'auth.email.otp_expiry', notNull: true }),
-  mailer_otp_length: field(integer(6, 10), 6, 'Digits in emailed codes.', { file: 'auth.email.otp_length' }),
-  mailer_otp_attempts: field(integer(1, 100), 10,
+  mailer_otp_length: field(integerBetween(6, 10), 6, 'Digits in emailed codes.', { file: 'auth.email.otp_length' }),
+  mailer_otp_attempts: field(integerBetween(1, 100), 10,
     'Wrong attempts until a code is invalid; six times as many a day for an app.', { notNull: true, environment: null }),
-  mailer_delivery: field<'direct' | 'queue'>(choice('direct', 'queue'), 'queue',
+  mailer_delivery: field<'direct' | 'queue'>(oneOf('direct', 'queue'), 'queue',
     'direct: send the email during the request. queue: store it and send it after the request.', { environment: null }),
-  mailer_compatible: field(boolean, false,
+  mailer_compatible: field(flag, false,
     'Send HTML only, plain built-in texts, and no headers of automatic emails.', { environment: null }),
   mailer_brand_name: field<string | null>(string(checkLine, 200), null,
     'Name of the project in emails; default: host of the site URL.', { environment: null }),
@@ -99,35 +98,35 @@ export const deliveryFields = {
   mailer_dkim_private_key: field<string | null>(signingKey, null,
     'Private RSA key of the DKIM signature, as PEM.', { environment: null, secret: true, sentTo: [] }),
   mailer_transport: field<'smtp' | 'ses' | 'postmark' | 'resend' | 'sendgrid'>(
-    choice('smtp', 'ses', 'postmark', 'resend', 'sendgrid'), 'smtp',
+    oneOf('smtp', 'ses', 'postmark', 'resend', 'sendgrid'), 'smtp',
     'Send emails through a mail server or a mail service.', { environment: null }),
   mailer_api_key: field<string | null>(string(checkLine, 2000), null,
     'API key of the mail service; for ses ACCESS_KEY_ID:SECRET_ACCESS_KEY.', { environment: null, secret: true, sentTo: ['mailer_api_url'] }),
   mailer_api_url: field<string | null>(string(checkWebhookUrl, 2000), null,
     "Base URL of the mail service's API, for another region or relay.", { environment: null }),
-  mailer_deliveries_recipients: field<'full' | 'masked' | 'none'>(choice('full', 'masked', 'none'), 'masked',
+  mailer_deliveries_recipients: field<'full' | 'masked' | 'none'>(oneOf('full', 'masked', 'none'), 'masked',
     'Addresses in the list of deliveries; masked: a***@example.com.', { environment: null }),
-  mailer_deliveries_retention_days: field(integer(1, 3650), 30,
+  mailer_deliveries_retention_days: field(integerBetween(1, 3650), 30,
     'Days that deliveries are listed.', { environment: null, notNull: true }),
-  mailer_events_service: field<EventsService | null>(choice(...eventsServices), null,
+  mailer_events_service: field<EventsService | null>(oneOf(...eventsServices), null,
     'Mail service that reports bounces and complaints; default: that of mailer_transport.', { environment: null }),
   mailer_events_secret: field<string | null>(string(checkLine, 2000), null,
     'Proof that events are from the mail service. See the page about mail servers.', { environment: null, secret: true, sentTo: [] }),
-  mailer_suppress_bounced: field(boolean, true,
+  mailer_suppress_bounced: field(flag, true,
     'Send no emails for 30 days to addresses that bounced or complained.', { environment: null }),
-  mailer_notifications_admin_changes_enabled: field(boolean, false,
+  mailer_notifications_admin_changes_enabled: field(flag, false,
     'Also notify users of changes made through the admin API.', { environment: null }),
-  mailer_confirmation_link_type: field<'email' | 'signup'>(choice('email', 'signup'), 'email',
+  mailer_confirmation_link_type: field<'email' | 'signup'>(oneOf('email', 'signup'), 'email',
     'Value of `type` in sign-up confirmation links.', { environment: null }),
-  mailer_link_confirmation: field<'direct' | 'page'>(choice('direct', 'page'), 'direct',
+  mailer_link_confirmation: field<'direct' | 'page'>(oneOf('direct', 'page'), 'direct',
     'direct: opening an emailed link verifies it. page: the button of a page does, so scanners cannot use it up.', { environment: null }),
-  mailer_keep_locale: field(boolean, false,
+  mailer_keep_locale: field(flag, false,
     'Keep the language of the browser that signs up as user_metadata.locale.', { environment: null }),
-  mailer_subject_html_escape: field(boolean, false,
+  mailer_subject_html_escape: field(flag, false,
     'HTML-escape values in subjects, as Supabase Auth does.', { environment: null }),
-  mailer_keep_conditional_comments: field(boolean, false,
+  mailer_keep_conditional_comments: field(flag, false,
     'Keep conditional comments for Outlook in email bodies.', { environment: null }),
-  mailer_template_lenient_compare: field(boolean, true,
+  mailer_template_lenient_compare: field(flag, true,
     'Treat values of wrong types in templates as unequal or empty. false: the email fails.', { environment: null }),
   mailer_extra_url_schemes: field(string(checkLine), '',
     'Additional URL schemes allowed in template links, separated by commas.', { environment: null }),

@@ -1,7 +1,9 @@
 /**
  * Fields of the auth configuration for hooks, which the service calls before it acts: the same three fields for each.
  */
-import { type AuthField, boolean, field, string } from './auth-field.ts';
+
+import { flag } from '../../shared/schema.ts';
+import { type AuthField, field, string } from './auth-field.ts';
 import { checkHookTarget, parseHookTarget, parseWebhookSecrets, problemOf } from './hook-target.ts';
 
 /** The supported hooks, by name. */
@@ -24,7 +26,7 @@ export const hookFields = Object.fromEntries(
   hookNames.flatMap((name) => {
     const title = name.replaceAll('_', ' ');
     const place = (key: string) => ({ like: { placeholder: 'NAME', word: name }, file: `auth.hook.${name}.${key}` });
-    const enabled = field(boolean, false, `Enable the ${title} hook.`, place('enabled'));
+    const enabled = field(flag, false, `Enable the ${title} hook.`, place('enabled'));
     const target = `Target of the ${title} hook: pg-functions://postgres/SCHEMA/FUNCTION or an https URL.`;
     const uri = field<string | null>(string(checkHookTarget, 2000), null, target, place('uri'));
     const doc = `Signing secrets of the ${title} webhook, v1,whsec_BASE64, separated by |.`;

@@ -1,7 +1,9 @@
 /**
  * Fields of the auth configuration for sign-in with a provider: the same set for each supported provider.
  */
-import { type AuthField, boolean, type FieldExtras, type FieldKind, field, string } from './auth-field.ts';
+
+import { flag, type Schema } from '../../shared/schema.ts';
+import { type AuthField, type FieldExtras, field, string } from './auth-field.ts';
 import { checkWebAddress } from './auth-value-checks.ts';
 
 /** The providers, by their name in requests. */
@@ -28,7 +30,7 @@ const docs = {
   secret: 'OAuth client secret for',
 } as const satisfies Record<(typeof switches)[number] | (typeof texts)[number], string>;
 
-const kinds: Partial<Record<(typeof texts)[number], FieldKind<string>>> = {
+const kinds: Partial<Record<(typeof texts)[number], Schema<string>>> = {
   url: string(checkWebAddress),
   redirect_uri: string(checkWebAddress),
 };
@@ -41,7 +43,7 @@ export const providerFields = Object.fromEntries(
       const secrecy = { secret: true, sentTo: [`external_${provider}_url`] } as const;
       return [`${docs[key]} ${provider}.`, key === 'secret' ? { ...place, ...secrecy } : place];
     };
-    const flags = switches.map((key) => [key, field(boolean, false, ...rest(key))] as const);
+    const flags = switches.map((key) => [key, field(flag, false, ...rest(key))] as const);
     const others = texts.map((key) => [key, field<string | null>(kinds[key] ?? string(), null, ...rest(key))] as const);
     return [...flags, ...others].map(([key, made]) => [`external_${provider}_${key}`, made]);
   }),

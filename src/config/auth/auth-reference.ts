@@ -2,6 +2,7 @@
  * The reference of auth configuration fields: flag, environment names, default, meaning. Fields that differ in one
  * word, such as those of the providers, share an entry.
  */
+import type { Schema } from '../../shared/schema.ts';
 import type { Setting } from '../given-texts.ts';
 import { type AuthFieldName, authField, authGroups, originalVariable } from './auth-fields.ts';
 
@@ -68,7 +69,7 @@ function describe(name: AuthFieldName): Omit<AuthReferenceEntry, 'word'> {
   const variables = [variable, ...(secret ? [`${variable}_FILE`] : []), ...others];
   return {
     flag: `--${pattern(name, flag, '-')}`,
-    placeholder: kind.type === 'boolean' ? null : (kind.choices?.join('|') ?? placeholders[kind.type]),
+    placeholder: placeholderOf(kind),
     environment: variables.map((text) => pattern(name, text)),
     file: file === undefined ? null : pattern(name, file),
     default: fallback === null || fallback === '' ? null : String(fallback),
@@ -76,7 +77,17 @@ function describe(name: AuthFieldName): Omit<AuthReferenceEntry, 'word'> {
   };
 }
 
-const placeholders = { integer: 'NUMBER', number: 'NUMBER', string: 'TEXT', object: 'JSON' } as const;
+const placeholders: Readonly<Record<string, string>> = {
+  integer: 'NUMBER',
+  number: 'NUMBER',
+  string: 'TEXT',
+  object: 'JSON',
+};
+
+/** Null for a switch. */
+function placeholderOf({ json: { type, enum: words } }: Schema<unknown>): string | null {
+  return Array.isArray(words) ? words.join('|') : (placeholders[String([type].flat()[0])] ?? null);
+}
 
 /** The text with the distinguishing word replaced by its placeholder. */
 function pattern(name: AuthFieldName, text: string, separator = '_'): string {

@@ -4,7 +4,9 @@
  *
  * A null or empty text means the built-in one, for the text part the one made from the body.
  */
-import { type AuthField, boolean, field, object, string } from './auth-field.ts';
+
+import { flag } from '../../shared/schema.ts';
+import { type AuthField, field, object, string } from './auth-field.ts';
 import { type Translations, translations } from './auth-translations.ts';
 import { checkSubject } from './auth-value-checks.ts';
 import { type EmailKind, emailKindNames, type NotificationName, notificationOf } from './email-kinds.ts';
@@ -87,7 +89,7 @@ export const templateFields = Object.fromEntries([
     if (change === null) return textsOf(email, `auth.email.template.${email}`);
     const table = `auth.email.notification.${change}`;
     const place = { file: `${table}.enabled`, like: { placeholder: 'CHANGE', word: change } };
-    const enabled = field(boolean, false, `Send the ${change.replaceAll('_', ' ')} notification.`, place);
+    const enabled = field(flag, false, `Send the ${change.replaceAll('_', ' ')} notification.`, place);
     return [...textsOf(email, table), [enabledField(change), enabled]];
   }),
   ...linkPage(),

@@ -3,7 +3,8 @@
  */
 import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
-import { type FieldKind, object } from './auth-field.ts';
+import type { Schema } from '../../shared/schema.ts';
+import { object } from './auth-field.ts';
 
 /** Texts in one language; an absent one is that of the next tag: `de-CH`, `de`, the email itself. */
 export type Translation = Readonly<Partial<Record<'subject' | 'content' | 'text', string>>>;
@@ -12,12 +13,12 @@ export type Translation = Readonly<Partial<Record<'subject' | 'content' | 'text'
 export type Translations = Readonly<Record<string, Translation>>;
 
 /** Checks of the parts, as those of the email itself have. */
-type PartKinds = Readonly<Partial<Record<keyof Translation, FieldKind<string>>>>;
+type PartKinds = Readonly<Partial<Record<keyof Translation, Schema<string>>>>;
 
 const maxLanguages = 100;
 
 /** @param parts The parts that exist. */
-export function translations(parts: PartKinds): FieldKind<Translations> {
+export function translations(parts: PartKinds): Schema<Translations> {
   return object((value) => readTranslations(value, parts));
 }
 
@@ -47,7 +48,7 @@ function readTexts(tag: string, texts: unknown, parts: PartKinds): Translation {
     if (kind === undefined) throw new Error(`has ${shown} for ${tag}; a language has ${names.join(', ')}`);
     if (text === null || text === '') continue;
     try {
-      read[part as keyof Translation] = kind.fromJson(text);
+      read[part as keyof Translation] = kind.parse(text);
     } catch (error) {
       throw new Error(`has a ${part} for ${tag} that ${(error as Error).message}`);
     }

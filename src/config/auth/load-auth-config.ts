@@ -5,10 +5,11 @@
  * Reports all problems at once. Email bodies in files are only located here: an unreadable one is no problem, because a
  * mistake in an email must not prevent sign-ins.
  */
+
+import type { Schema } from '../../shared/schema.ts';
 import type { Problem } from '../config-error.ts';
 import { findTexts, type TextSources, wrongText } from '../given-texts.ts';
 import { type AuthConfig, type AuthValues, checkAuthConfig, layerAuthConfig } from './auth-config.ts';
-import type { FieldKind } from './auth-field.ts';
 import { type AuthFieldName, authField, authFieldNames } from './auth-fields.ts';
 import { type AuthFileValue, readAuthTables } from './auth-file.ts';
 import { authSetting } from './auth-reference.ts';
@@ -100,14 +101,17 @@ function sourceOf({ origin, value }: Given, { workingDirectory }: AuthSources): 
   return value.kind === 'text' ? locateTemplate(value.text, origin, workingDirectory) : null;
 }
 
+/** Whether its values are texts; a port may be given as a number as well. */
+function isText({ json }: Schema<unknown>): boolean {
+  return [json.type].flat().includes('string');
+}
+
 /** A checked value of a text or of the file. @throws Error with the rest of a sentence. */
 export function readPlain(
-  kind: FieldKind<unknown>,
+  kind: Schema<unknown>,
   value: Exclude<Given['value'], { readonly kind: 'template' }>,
 ): unknown {
-  if (value.kind === 'text') return kind.fromText(value.text);
+  if (value.kind === 'text') return kind.parseText(value.text);
   // TOML has numbers and booleans; texts may replace them, for example a duration.
-  return typeof value.value === 'string' && kind.type !== 'string'
-    ? kind.fromText(value.value)
-    : kind.fromJson(value.value);
+  return typeof value.value === 'string' && !isText(kind) ? kind.parseText(value.value) : kind.parse(value.value);
 }

@@ -2,7 +2,7 @@
  * Lists the additions of extensions to a table, with their GraphQL names, from the schema that answers requests.
  */
 import { assertObjectType, type GraphQLInputField, type GraphQLSchema, isInputObjectType, isObjectType } from 'graphql';
-import { listOf, objectOf, oneOf, text, type ValueOf } from '../../shared/json-schema.ts';
+import { listOf, objectOf, oneOf, text, type ValueOf } from '../../shared/schema.ts';
 import { updateOperators } from '../model/extensions/update-operators.ts';
 import { tableRootFields, tableTypeNames } from '../model/inflect.ts';
 import type { Table } from '../model/model.ts';
@@ -17,7 +17,7 @@ const additions = [
 type Addition = (typeof additions)[number];
 
 /** An addition with the names of its fields, arguments or entries of the inputs. */
-export const describedAddition = objectOf({ kind: oneOf(...additions), names: listOf(text()) });
+export const describedAddition = objectOf({ kind: oneOf(...additions), names: listOf(text) });
 
 /** The additions of extensions to a table; kinds without a name are not listed. */
 export function describeAdditions(schema: GraphQLSchema, table: Table): readonly ValueOf<typeof describedAddition>[] {

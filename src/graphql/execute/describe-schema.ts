@@ -5,7 +5,18 @@
  * objects that the role cannot see.
  */
 import { assertObjectType, type GraphQLField } from 'graphql';
-import { flag, listOf, objectOf, oneOf, orNull, type SchemaOf, text, type ValueOf } from '../../shared/json-schema.ts';
+import {
+  about,
+  flag,
+  listOf,
+  named,
+  objectOf,
+  oneOf,
+  orNull,
+  type Schema,
+  text,
+  type ValueOf,
+} from '../../shared/schema.ts';
 import { inSlices, mapInSlices } from '../../shared/slices.ts';
 import { quotePath } from '../catalog/quote-name.ts';
 import { omissionsOf } from '../model/explain-missing.ts';
@@ -18,22 +29,22 @@ import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';
 
 const describedField = objectOf({
-  name: text(),
-  type: text('As GraphQL writes it: `[String]!`.'),
+  name: text,
+  type: about(text, 'As GraphQL writes it: `[String]!`.'),
   kind: oneOf('node_id', 'column', 'relationship', 'computed'),
-  column: orNull(text()),
+  column: orNull(text),
   isKey: flag,
-  target: orNull(text('Name of the object type that a relationship leads to.')),
-  description: orNull(text()),
+  target: orNull(about(text, 'Name of the object type that a relationship leads to.')),
+  description: orNull(text),
 });
 
 const describedTable = objectOf({
-  name: text('Of its object type.'),
-  object: text('As SQL writes it, the same as `object` of what is missing of it.'),
-  kind: oneOf('table', 'view', 'materialized_view', 'foreign_table') satisfies SchemaOf<Table['kind']>,
-  description: orNull(text()),
+  name: about(text, 'Of its object type.'),
+  object: about(text, 'As SQL writes it, the same as `object` of what is missing of it.'),
+  kind: oneOf('table', 'view', 'materialized_view', 'foreign_table') satisfies Schema<Table['kind']>,
+  description: orNull(text),
   rowSecurity: flag,
-  rootFields: listOf(text('Field of the query root that leads to the table.')),
+  rootFields: listOf(about(text, 'Field of the query root that leads to the table.')),
   insert: flag,
   update: flag,
   delete: flag,
@@ -42,28 +53,31 @@ const describedTable = objectOf({
 });
 
 const describedRelationship = objectOf({
-  from: text('Object type of the table with the foreign key.'),
-  to: text(),
-  field: orNull(text('On `from`; null: none.')),
-  inverse: orNull(text('On `to`; null: none.')),
+  from: about(text, 'Object type of the table with the foreign key.'),
+  to: text,
+  field: orNull(about(text, 'On `from`; null: none.')),
+  inverse: orNull(about(text, 'On `to`; null: none.')),
   cardinality: oneOf('one', 'many'),
 });
 
-const omission: SchemaOf<Omit<Omission, 'grant'>> = objectOf({
+const omission: Schema<Omit<Omission, 'grant'>> = objectOf({
   kind: oneOf('privilege', 'key', 'name', 'type', 'directive', 'entrypoint'),
-  object: text(),
-  names: listOf(text()),
-  reason: text(),
-  fix: orNull(text('SQL; null: none changes it.')),
+  object: text,
+  names: listOf(text),
+  reason: text,
+  fix: orNull(about(text, 'SQL; null: none changes it.')),
 });
 
 /** The schema of a role. */
-export const describedSchema = objectOf({
-  role: text(),
-  tables: listOf(describedTable),
-  relationships: listOf(describedRelationship),
-  missing: listOf(omission),
-});
+export const describedSchema = named(
+  'RoleSchema',
+  objectOf({
+    role: text,
+    tables: listOf(describedTable),
+    relationships: listOf(describedRelationship),
+    missing: listOf(omission),
+  }),
+);
 
 /** The schema of a role. */
 export type DescribedSchema = ValueOf<typeof describedSchema>;

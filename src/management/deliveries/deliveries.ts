@@ -5,55 +5,60 @@ import { emailKindNames } from '../../config/auth/email-kinds.ts';
 import { deliveryStates } from '../../email/outbox/deliveries.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import {
+  about,
+  type Described,
   integer,
-  type JsonSchema,
+  integerBetween,
+  named,
   objectOf,
   oneOf,
+  optional,
   orNull,
-  parameter,
-  type SchemaOf,
   text,
   type ValueOf,
-} from '../../shared/json-schema.ts';
+} from '../../shared/schema.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { ManagementError } from '../management-error.ts';
 
-const time: SchemaOf<string> = { ...text(), format: 'date-time' };
-const uuid: SchemaOf<string> = { ...text(), format: 'uuid' };
+const time = about(text, { format: 'date-time' });
+const uuid = about(text, { format: 'uuid' });
 
 /** What a mail service tells later of an email that it took. */
 const deliveryEvents = ['delivered', 'bounced', 'failed', 'complained'] as const;
 
 /** A delivery. */
-export const deliverySchema = objectOf({
-  id: text('Larger for later emails.'),
-  kind: oneOf(...emailKindNames),
-  userId: { ...orNull(uuid), description: 'Null: the test email of an operator.' } as SchemaOf<string | null>,
-  recipient: orNull(text('As mailer_deliveries_recipients says; null: not kept.')),
-  locale: orNull(text('Language tag of the texts; null: the texts without a language.')),
-  templateVersion: {
-    ...integer,
-    description: 'Version of the configuration; 0: nothing is stored.',
-  } as SchemaOf<number>,
-  state: oneOf(...deliveryStates),
-  attempts: integer,
-  answer: orNull(text('What the mail server or service said last.')),
-  event: orNull(oneOf(...deliveryEvents)),
-  createdAt: time,
-  updatedAt: time,
-  sentAt: orNull(time),
-  nextAttemptAt: { ...orNull(time), description: 'Null: no attempt follows.' } as SchemaOf<string | null>,
-});
+export const deliverySchema = named(
+  'Delivery',
+  objectOf({
+    id: about(text, 'Larger for later emails.'),
+    kind: oneOf(...emailKindNames),
+    userId: about(orNull(uuid), 'Null: the test email of an operator.'),
+    recipient: orNull(about(text, 'As mailer_deliveries_recipients says; null: not kept.')),
+    locale: orNull(about(text, 'Language tag of the texts; null: the texts without a language.')),
+    templateVersion: about(integer, 'Version of the configuration; 0: nothing is stored.'),
+    state: oneOf(...deliveryStates),
+    attempts: integer,
+    answer: orNull(about(text, 'What the mail server or service said last.')),
+    event: orNull(oneOf(...deliveryEvents)),
+    createdAt: time,
+    updatedAt: time,
+    sentAt: orNull(time),
+    nextAttemptAt: about(orNull(time), 'Null: no attempt follows.'),
+  }),
+);
 
 /** A suppressed address. */
-export const suppressedSchema = objectOf({
-  id: text('Id for lifting it.'),
-  recipient: orNull(text('As mailer_deliveries_recipients said; null: not kept.')),
-  userId: orNull(uuid),
-  reason: oneOf('bounced', 'complained'),
-  createdAt: time,
-  expiresAt: time,
-});
+export const suppressedSchema = named(
+  'SuppressedAddress',
+  objectOf({
+    id: about(text, 'Id for lifting it.'),
+    recipient: orNull(about(text, 'As mailer_deliveries_recipients said; null: not kept.')),
+    userId: orNull(uuid),
+    reason: oneOf('bounced', 'complained'),
+    createdAt: time,
+    expiresAt: time,
+  }),
+);
 
 /** What became of an email. */
 export type Delivery = ValueOf<typeof deliverySchema>;
@@ -68,26 +73,30 @@ const idPattern = /^\d{1,18}$/;
 const suppressedPattern = /^[0-9a-f]{64}$/;
 
 /** The id of a delivery in a path. */
-export const deliveryId = parameter('path', 'id', 'Id.', { pattern: idPattern.source });
+export const deliveryId = about(text, { description: 'Id.', pattern: idPattern.source });
 
 /** The id of a suppressed address in a path. */
-export const suppressedId = parameter('path', 'id', 'Id.', { pattern: suppressedPattern.source });
+export const suppressedId = about(text, { description: 'Id.', pattern: suppressedPattern.source });
 
 /** An empty one lets everything pass. */
-function filter(name: string, description: string, schema: JsonSchema): JsonSchema {
-  return { ...parameter('query', name, description, schema), allowEmptyValue: true };
+function filter(schema: Described, description: string): Described {
+  return optional(about(schema, { description, allowEmptyValue: true }));
 }
 
+/** Filters by a user. */
+export const userFilter = { user: filter(uuid, 'Only emails to this user.') };
+
 /** Query parameters of the list. */
-export const deliveryParameters: readonly JsonSchema[] = [
-  filter('state', 'Only this state.', { enum: deliveryStates }),
-  filter('kind', 'Only this kind of email.', { enum: emailKindNames }),
-  filter('user', 'Only emails to this user.', { format: 'uuid' }),
-  filter('before', 'Only emails before the one with this id: the last of the page before.', {
-    pattern: idPattern.source,
-  }),
-  filter('limit', 'Size of the page.', { type: 'integer', minimum: 1, maximum: maxPage, default: usualPage }),
-];
+export const deliveryFilters = {
+  state: filter(oneOf(...deliveryStates), 'Only this state.'),
+  kind: filter(oneOf(...emailKindNames), 'Only this kind of email.'),
+  ...userFilter,
+  before: filter(
+    about(text, { pattern: idPattern.source }),
+    'Only emails before the one with this id: the last of the page before.',
+  ),
+  limit: filter(about(integerBetween(1, maxPage), { default: usualPage }), 'Size of the page.'),
+};
 
 /** What to list; null: anything. */
 interface DeliveryFilter {

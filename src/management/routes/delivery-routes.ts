@@ -3,16 +3,19 @@
  * an operator.
  */
 import type { FastifyRequest } from 'fastify';
-import { integer, listOf, objectOf, schemaNamed } from '../../shared/json-schema.ts';
+import { about, anything, integer, listOf, objectOf } from '../../shared/schema.ts';
 import {
+  deliveryFilters,
   deliveryId,
-  deliveryParameters,
+  deliverySchema,
   liftSuppressed,
   listDeliveries,
   listSuppressed,
   readDelivery,
   readDeliveryFilter,
   suppressedId,
+  suppressedSchema,
+  userFilter,
 } from '../deliveries/deliveries.ts';
 import { ManagementError } from '../management-error.ts';
 import type { ManagementRoutes, OpenManagementRoute } from './management-route-table.ts';
@@ -23,42 +26,46 @@ const queryOf = ({ query }: FastifyRequest) => query as Readonly<Record<string, 
 /** The routes. */
 export const deliveryRoutes: ManagementRoutes = {
   'GET /emails/deliveries': {
+    access: 'project:operate',
     id: 'listDeliveries',
-    summary: 'List what became of emails, newest first. Needs the scope `project:operate`.',
-    parameters: deliveryParameters,
-    answer: listOf(schemaNamed('Delivery')),
+    summary: 'List what became of emails, newest first',
+    query: deliveryFilters,
+    answer: listOf(deliverySchema),
     refusals: ['validation_failed', 'deliveries_failed'],
-    run: ({ api }, request, { caller }) => {
+    run: ({ api }, request) => {
       const filter = readDeliveryFilter(queryOf(request));
-      return api.withDeliveries(caller, (pool) => listDeliveries(pool, filter));
+      return api.withDeliveries((pool) => listDeliveries(pool, filter));
     },
   },
   'GET /emails/deliveries/:id': {
+    access: 'project:operate',
     id: 'readDelivery',
-    summary: 'Read what became of an email. Needs the scope `project:operate`.',
-    parameters: [deliveryId],
-    answer: schemaNamed('Delivery'),
+    summary: 'Read what became of an email',
+    pathParameters: { id: deliveryId },
+    answer: deliverySchema,
     refusals: ['not_found', 'deliveries_failed'],
-    run: ({ api }, request, { caller }) => api.withDeliveries(caller, (pool) => readDelivery(pool, idOf(request))),
+    run: ({ api }, request) => api.withDeliveries((pool) => readDelivery(pool, idOf(request))),
   },
   'GET /emails/suppressed': {
+    access: 'project:operate',
     id: 'listSuppressed',
-    summary: 'List the addresses that get no emails, newest first. Needs the scope `project:operate`.',
-    parameters: deliveryParameters.filter(({ name }) => name === 'user'),
-    answer: listOf(schemaNamed('SuppressedAddress')),
+    summary: 'List the addresses that get no emails, newest first',
+    query: userFilter,
+    answer: listOf(suppressedSchema),
     refusals: ['validation_failed', 'deliveries_failed'],
-    run: ({ api }, request, { caller }) => {
+    run: ({ api }, request) => {
       const { user } = readDeliveryFilter({ user: queryOf(request).user });
-      return api.withDeliveries(caller, (pool, now) => listSuppressed(pool, user, now));
+      return api.withDeliveries((pool, now) => listSuppressed(pool, user, now));
     },
   },
   'DELETE /emails/suppressed/:id': {
+    access: 'project:operate',
     id: 'liftSuppressed',
-    summary: 'Let an address get emails again. Needs the scope `project:operate`.',
-    parameters: [suppressedId],
-    answer: schemaNamed('SuppressedAddress'),
+    summary: 'Let an address get emails again',
+    pathParameters: { id: suppressedId },
+    answer: suppressedSchema,
     refusals: ['not_found', 'deliveries_failed'],
-    run: ({ api }, request, { caller }) => api.withDeliveries(caller, (pool) => liftSuppressed(pool, idOf(request))),
+    run: ({ api }, request) => api.withDeliveries((pool) => liftSuppressed(pool, idOf(request))),
   },
 };
 
@@ -68,9 +75,9 @@ export const eventRoute: OpenManagementRoute = {
   method: 'POST',
   path: '/emails/events',
   id: 'receiveMailEvents',
-  summary: 'Take bounces and complaints from the mail service, which `mailer_events_secret` proves.',
-  body: { description: 'As the service sends it.' },
-  answer: objectOf({ events: { ...integer, description: 'New events.' } }),
+  summary: 'Take bounces and complaints from the mail service, which `mailer_events_secret` proves',
+  body: [anything({ description: 'As the service sends it.' })],
+  answer: objectOf({ events: about(integer, 'New events.') }),
   refusals: ['event_refused', 'body_too_large', 'deliveries_failed'],
   run({ api, receiveEvents }, { params, headers, body }) {
     if (receiveEvents === null) throw new ManagementError('event_refused', 'This gateway has no auth service');

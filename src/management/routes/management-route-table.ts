@@ -5,27 +5,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { auditOperator } from '../../auth/store/audit.ts';
 import type { Config } from '../../config/config.ts';
 import { ignoredHeader, warningsHeader } from '../../server/cors.ts';
-import type { Route } from '../../server/paths.ts';
-import { type JsonSchema, listOf, parameter, schemaNamed } from '../../shared/json-schema.ts';
+import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
+import { about, anything, flag, integer, listOf, optional, record, referTo, text, uuid } from '../../shared/schema.ts';
+import { configAnswer, configChange } from '../config-schema.ts';
 import type { PresentedConfig, ReadResult } from '../management-api.ts';
-import { demand, type ManagementCaller, masked } from '../management-caller.ts';
+import { type ManagementCaller, masked } from '../management-caller.ts';
 import { ManagementError, type ManagementErrorCode } from '../management-error.ts';
-import { emailTrial } from '../templates/draft-schemas.ts';
-import type { AuditToken } from '../tokens/token-requests.ts';
+import { describedEmail, emailDraft, emailTrial, renderedDraft, sharedTemplate } from '../templates/draft-schemas.ts';
+import type { AccessScope } from '../tokens/access-tokens.ts';
+import { type AuditToken, createdToken, listedToken, wantedToken } from '../tokens/token-requests.ts';
+import { configVersion, emailsOfVersion } from '../version-history.ts';
 import type { ManagementParts, RequestKind } from './management-parts.ts';
 
-type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
-
-interface RouteFacts {
-  /** Unique; its name in generated clients. */
-  readonly id: string;
-  readonly summary: string;
-  /** In addition to the project ref. */
-  readonly parameters?: readonly JsonSchema[];
-  readonly body?: JsonSchema;
-  readonly answer: JsonSchema;
-  /** Headers of the answer, each with a description. */
-  readonly headers?: Readonly<Record<string, string>>;
+/** What the management API needs to know of a route in addition. */
+interface ManagementRouteFacts extends RouteFacts {
+  readonly access: AccessScope;
   /** In addition to those of every route. */
   readonly refusals: readonly ManagementErrorCode[];
   readonly kind?: RequestKind;
@@ -33,13 +27,13 @@ interface RouteFacts {
 }
 
 /** Routes by method and path relative to a project, with parameters after colons: `GET /config/auth`. */
-export type ManagementRoutes = Readonly<Record<`${Method} /${string}`, RouteFacts>>;
+export type ManagementRoutes = RouteTable<'GET' | 'PATCH' | 'POST' | 'DELETE', ManagementRouteFacts>;
 
 /** One route. */
 export type ManagementRoute = Route<ManagementRoutes>;
 
 /** A route without an access token: its handler finds out who asks. */
-export interface OpenManagementRoute extends Omit<ManagementRoute, 'run' | 'kind'> {
+export interface OpenManagementRoute extends Omit<ManagementRoute, 'access' | 'run' | 'kind'> {
   readonly access: 'anyone';
   readonly run: (parts: ManagementParts, request: FastifyRequest) => Promise<unknown>;
 }
@@ -54,26 +48,29 @@ const ofBodies = ['invalid_body', 'validation_failed', 'body_too_large', 'unsupp
 /** The routes of the configuration, access tokens and schemas. */
 export const configRoutes: ManagementRoutes = {
   'GET /config/auth': {
+    access: 'auth_config:read',
     id: 'getAuthConfig',
-    summary: 'Read the auth configuration.',
-    answer: schemaNamed('AuthConfig'),
+    summary: 'Read the auth configuration',
+    answer: configAnswer,
     refusals: ['read_failed'],
-    run: async ({ api }, _, { caller, reply }) => sendConfig(reply, await api.readConfig(caller)),
+    run: async ({ api }, _, { reply }) => sendConfig(reply, await api.readConfig()),
   },
   'PATCH /config/auth': {
+    access: 'auth_config:write',
     id: 'updateAuthConfig',
-    summary: 'Update fields of the auth configuration; applies to all requests after the response.',
-    parameters: [
-      parameter('query', 'allow_warnings', '`false` refuses emails that lead nowhere.', {
-        type: 'boolean',
-        default: true,
-      }),
-      parameter('header', 'If-Match', 'Change only this version, an `ETag` of an earlier answer.'),
-      parameter('header', 'Prefer', '`return=representation; warnings`: adds the warnings to the answer.'),
-    ],
-    body: schemaNamed('AuthConfigChange'),
-    answer: schemaNamed('AuthConfig'),
+    summary: 'Update fields of the auth configuration; applies to all requests after the response',
+    query: {
+      allow_warnings: optional(
+        about(flag, { description: '`false` refuses emails that lead nowhere.', default: true }),
+      ),
+    },
     headers: {
+      'If-Match': 'Change only this version, an `ETag` of an earlier answer.',
+      Prefer: '`return=representation; warnings`: adds the warnings to the answer.',
+    },
+    body: [configChange],
+    answer: configAnswer,
+    answerHeaders: {
       [ignoredHeader]: 'Names of the given fields that have no effect, separated by commas.',
       [warningsHeader]: 'What was stored but is probably not meant, separated by semicolons.',
     },
@@ -93,72 +90,80 @@ export const configRoutes: ManagementRoutes = {
     },
   },
   'GET /config/auth/emails': {
+    access: 'auth_config:read',
     id: 'listEmails',
-    summary: 'List the emails with their fields, variables and built-in texts.',
-    answer: listOf(schemaNamed('DescribedEmail')),
+    summary: 'List the emails with their fields, variables and built-in texts',
+    answer: listOf(describedEmail),
     refusals: ['read_failed'],
-    run: ({ api }, _, { caller }) => api.describeEmails(caller),
+    run: ({ api }) => api.describeEmails(),
   },
   'GET /config/auth/emails/shared': {
+    access: 'auth_config:read',
     id: 'listSharedTemplates',
-    summary: 'List the templates beside the emails: the layout and the page of links.',
-    answer: listOf(schemaNamed('SharedTemplate')),
+    summary: 'List the templates beside the emails: the layout and the page of links',
+    answer: listOf(sharedTemplate),
     refusals: ['read_failed'],
-    run: ({ api }, _, { caller }) => api.describeShared(caller),
+    run: ({ api }) => api.describeShared(),
   },
   'POST /config/auth/emails/render': {
+    access: 'auth_config:read',
     id: 'renderEmail',
-    summary: 'Render a draft with sample or given data; the response includes its errors.',
-    body: schemaNamed('EmailDraft'),
-    answer: schemaNamed('RenderedEmail'),
+    summary: 'Render a draft with sample or given data; the response includes its errors',
+    body: [emailDraft],
+    answer: renderedDraft,
     refusals: [...ofBodies, 'read_failed'],
     kind: 'rendering',
     run: ({ api }, request, { caller }) => api.renderDraft(caller, () => readBody(request)),
   },
   'POST /config/auth/emails/send': {
+    access: 'auth_config:write',
     id: 'sendEmail',
-    summary: 'Send a draft to an address as a test.',
-    body: emailTrial,
-    answer: { type: 'object' },
+    summary: 'Send a draft to an address as a test',
+    body: [emailTrial],
+    answer: record(),
     refusals: [...ofBodies, 'read_failed', 'deliveries_failed', 'send_failed'],
-    async run({ api, deliver }, request, { caller }) {
+    async run({ api, deliver }, request) {
       if (deliver === null) throw new ManagementError('send_failed', 'This gateway has no auth service to send with');
-      await api.sendDraft(caller, () => readBody(request), deliver);
+      await api.sendDraft(() => readBody(request), deliver);
       return {};
     },
   },
   'GET /config/auth/versions': {
+    access: 'auth_config:read',
     id: 'listConfigVersions',
-    summary: 'List the changes, newest first.',
-    answer: listOf(schemaNamed('ConfigVersion')),
+    summary: 'List the changes, newest first',
+    answer: listOf(configVersion),
     refusals: ['read_failed'],
-    run: ({ api }, _, { caller }) => api.listVersions(caller),
+    run: ({ api }) => api.listVersions(),
   },
   'GET /config/auth/versions/:version': {
+    access: 'auth_config:read',
     id: 'readConfigVersion',
-    summary: 'Read a version and its email settings.',
-    parameters: [parameter('path', 'version', 'Version number.', { type: 'integer', minimum: 1 })],
-    answer: schemaNamed('ConfigVersionEmails'),
+    summary: 'Read a version and its email settings',
+    pathParameters: { version: about(integer, { description: 'Version number.', minimum: 1 }) },
+    answer: emailsOfVersion,
     refusals: ['not_found', 'read_failed'],
-    async run({ api }, request, { caller }) {
+    async run({ api }, request) {
       const { version } = request.params as { readonly version: string };
       if (!/^\d{1,15}$/.test(version)) throw new ManagementError('not_found');
-      return api.readVersion(caller, Number(version));
+      return api.readVersion(Number(version));
     },
   },
   'GET /access-tokens': {
+    access: 'project:operate',
     id: 'listAccessTokens',
-    summary: 'List the access tokens, newest first. Needs the scope `project:operate`.',
-    answer: listOf(schemaNamed('AccessToken')),
+    summary: 'List the access tokens, newest first',
+    answer: listOf(listedToken),
     refusals: ['tokens_failed'],
     run: ({ api }, { state }, { caller }) =>
       api.withTokens(caller, auditTokenFrom(state.address), ({ listTokens }, request) => listTokens(request)),
   },
   'POST /access-tokens': {
+    access: 'project:operate',
     id: 'createAccessToken',
-    summary: 'Create an access token with no more rights than your own. Needs the scope `project:operate`.',
-    body: schemaNamed('NewAccessToken'),
-    answer: schemaNamed('CreatedAccessToken'),
+    summary: 'Create an access token with no more rights than your own',
+    body: [wantedToken],
+    answer: createdToken,
     refusals: [...ofBodies, 'tokens_failed'],
     run: ({ api }, request, { caller }) =>
       api.withTokens(caller, auditTokenFrom(request.state.address), ({ createToken }, of) =>
@@ -166,10 +171,11 @@ export const configRoutes: ManagementRoutes = {
       ),
   },
   'DELETE /access-tokens/:id': {
+    access: 'project:operate',
     id: 'revokeAccessToken',
-    summary: 'Revoke an access token. Needs the scope `project:operate`.',
-    parameters: [parameter('path', 'id', 'Id of the token.', { format: 'uuid' })],
-    answer: schemaNamed('AccessToken'),
+    summary: 'Revoke an access token',
+    pathParameters: { id: about(uuid, 'Id of the token.') },
+    answer: listedToken,
     refusals: ['not_found', 'tokens_failed'],
     run({ api }, { state, params }, { caller }) {
       const { id } = params as { readonly id: string };
@@ -179,25 +185,18 @@ export const configRoutes: ManagementRoutes = {
     },
   },
   'GET /schema': {
+    access: 'project:operate',
     id: 'readRoleSchema',
-    summary:
-      'Read what a role sees, what is hidden from it and why, and the SQL to expose it. Needs the scope `project:operate`.',
-    parameters: [
-      { name: 'role', in: 'query', required: true, description: 'Database role.', schema: { type: 'string' } },
-    ],
-    answer: schemaNamed('RoleSchema'),
+    summary: 'Read what a role sees, what is hidden from it and why, and the SQL to expose it',
+    query: { role: about(text, 'Database role.') },
+    answer: anything(referTo('RoleSchema')),
     refusals: ['validation_failed', 'not_found', 'schema_unavailable'],
-    run: (parts, request, { caller }) => readSchema(caller, readRole(request, parts.allowedRoles), parts),
+    run: (parts, request) => readSchema(readRole(request, parts.allowedRoles), parts),
   },
 };
 
-/** Requires a token that may act as any role, because the schema also names what its role cannot see. */
-async function readSchema(
-  caller: ManagementCaller,
-  role: string,
-  { describeSchema }: ManagementParts,
-): Promise<unknown> {
-  demand(caller, 'project:operate');
+/** For operators only, because the schema also names what its role cannot see. */
+async function readSchema(role: string, { describeSchema }: ManagementParts): Promise<unknown> {
   const schema = await masked('schema_unavailable', () => describeSchema(role));
   if (schema === null)
     throw new ManagementError('not_found', `There is no role "${role.slice(0, 63)}" in the database`);

@@ -9,10 +9,11 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { countedAs } from '../../server/caller/client-address.ts';
 import { frameworkStatus } from '../../server/framework-status.ts';
-import { projectPath, routesOf } from '../../server/paths.ts';
+import { projectPath } from '../../server/paths.ts';
+import { routesOf } from '../../server/route.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import type { Observe } from '../../shared/observation.ts';
-import type { ManagementCaller } from '../management-caller.ts';
+import { demand, type ManagementCaller } from '../management-caller.ts';
 import { ManagementError } from '../management-error.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
 import type { ManagementParts, RequestKind } from './management-parts.ts';
@@ -41,7 +42,7 @@ export async function registerManagementRoutes(
 }
 
 function addRoute(scope: FastifyInstance, parts: ManagementParts, route: ManagementRoute): void {
-  const { method, path, kind = 'request', run } = route;
+  const { method, path, access, kind = 'request', run } = route;
   const callers = new WeakMap<FastifyRequest, ManagementCaller>();
   scope.route({
     method,
@@ -49,7 +50,9 @@ function addRoute(scope: FastifyInstance, parts: ManagementParts, route: Managem
     ...(method !== 'GET' && { bodyLimit: maxBodyBytes }),
     // Before the body is received: a client without a token must not make us buffer two megabytes.
     onRequest: async (request) => {
-      callers.set(request, await authorizeRequest(parts, request, kind));
+      const caller = await authorizeRequest(parts, request, kind);
+      demand(caller, access);
+      callers.set(request, caller);
     },
     handler: async (request, reply) => {
       const caller = callers.get(request) as ManagementCaller;

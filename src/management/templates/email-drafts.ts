@@ -38,8 +38,7 @@ import { canonicalTag } from '../../shared/language-tag.ts';
 import { ManagementError } from '../management-error.ts';
 import {
   type DescribedEmail,
-  type DraftSchema,
-  emailDraft,
+  draftMembers,
   isObjectVariable,
   type RenderedDraft,
   type RenderedText,
@@ -109,13 +108,13 @@ interface EmailDraft {
  * Reads the members of a draft. Missing texts are the current ones of the language, empty ones the built-in ones; missing
  * data are the sample's.
  *
- * @param schema Further members of the body.
+ * @param more Further members of the body.
  * @throws ManagementError `invalid_body`, `validation_failed`
  */
-export function readDraft(body: unknown, project: Project, schema = emailDraft): EmailDraft {
+export function readDraft(body: unknown, project: Project, more: readonly string[] = []): EmailDraft {
   if (!isObject(body)) throw new ManagementError('invalid_body');
   const { email: name, locale: language, subject, content, text, data } = body;
-  assertKnown(Object.keys(body), schema);
+  assertKnown(body, more);
   const email = emailKindNames.find((known) => known === name);
   if (email === undefined) refuse(`email must be one of ${emailKindNames.join(', ')}`);
   const locale = readLocale(language);
@@ -136,8 +135,8 @@ export function readDraft(body: unknown, project: Project, schema = emailDraft):
 }
 
 /** @throws ManagementError `validation_failed` */
-export function assertKnown(members: readonly string[], { properties }: DraftSchema): void {
-  const unknown = members.find((member) => !Object.hasOwn(properties, member));
+export function assertKnown(body: object, more: readonly string[] = []): void {
+  const unknown = Object.keys(body).find((member) => !draftMembers.includes(member) && !more.includes(member));
   if (unknown !== undefined) refuse(`Unknown field "${unknown.slice(0, 80)}"`);
 }
 
@@ -152,7 +151,7 @@ function readSurroundings({ layout, partials }: Readonly<Record<string, unknown>
 
 function readPartials(value: unknown): AuthConfig['mailer_partials'] {
   try {
-    return authField('mailer_partials').kind.fromJson(value) as AuthConfig['mailer_partials'];
+    return authField('mailer_partials').kind.parse(value) as AuthConfig['mailer_partials'];
   } catch (error) {
     return refuse(`partials ${(error as Error).message}`);
   }

@@ -22,7 +22,7 @@ import { trialMs } from '../../email/lint/try-template.ts';
 import { translated } from '../../email/message/choose-texts.ts';
 import { maskAddress } from '../../email/message/shown-address.ts';
 import { isObject } from '../../shared/json.ts';
-import { emailDraft, type RenderedDraft, type RenderedText, type SharedTemplate } from './draft-schemas.ts';
+import type { RenderedDraft, RenderedText, SharedTemplate } from './draft-schemas.ts';
 import { assertKnown, type Project, readDraft, readLocale, readText, refuse, renderDraft } from './email-drafts.ts';
 
 /** All of them. @param start The values that apply if nothing is stored. */
@@ -75,7 +75,7 @@ export function renderRequest(body: unknown, project: Project): Promise<Rendered
 }
 
 async function renderLinkPage(body: Readonly<Record<string, unknown>>, { config }: Project): Promise<RenderedDraft> {
-  assertKnown(Object.keys(body), emailDraft);
+  assertKnown(body);
   const locale = readLocale(body.locale);
   const own = translated(config[translationsField('link_page')], 'content', locale) ?? config[linkPageField] ?? '';
   const builtIn = builtInLinkPage(locale || 'en');

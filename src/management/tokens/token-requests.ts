@@ -9,12 +9,11 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { isObject } from '../../shared/json.ts';
-import { flag, listOf, objectOf, oneOf, orNull, type SchemaOf, text, type ValueOf } from '../../shared/json-schema.ts';
+import { about, flag, listOf, named, objectOf, oneOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
 import { fixedTokenId, type ManagementCaller } from '../management-caller.ts';
 import { ManagementError } from '../management-error.ts';
 import { describeUnknown } from '../validate-changes.ts';
 import {
-  type AccessScope,
   type AccessToken,
   accessScopes,
   createAccessToken,
@@ -25,33 +24,36 @@ import {
   revokeAccessToken,
 } from './access-tokens.ts';
 
-const time: SchemaOf<string> = { ...text(), format: 'date-time' };
-const name = { ...text('One line.'), minLength: 1, maxLength: 200 } as SchemaOf<string>;
-const scopes = { ...listOf(oneOf(...accessScopes)), minItems: 1 } as SchemaOf<readonly AccessScope[]>;
-const end = orNull({ ...time, description: 'Null: never.' } as SchemaOf<string>);
+const time = about(text, { format: 'date-time' });
+const name = about(text, { description: 'One line.', minLength: 1, maxLength: 200 });
+const scopes = about(listOf(oneOf(...accessScopes)), { minItems: 1 });
+const end = about(orNull(time), 'Null: never.');
 
 const members = {
-  id: text(),
+  id: text,
   name,
   scopes,
-  projectRef: orNull(text('Null: every project of this database.')),
-  createdBy: orNull(text('Id of the token it was created with, `fixed` for --access-token; null: the command.')),
+  projectRef: orNull(about(text, 'Null: every project of this database.')),
+  createdBy: orNull(about(text, 'Id of the token it was created with, `fixed` for --access-token; null: the command.')),
   createdAt: time,
   expiresAt: end,
   revokedAt: orNull(time),
-  isCurrent: { ...flag, description: 'Whether the request was sent with it.' } as SchemaOf<boolean>,
+  isCurrent: about(flag, 'Whether the request was sent with it.'),
 };
 
 /** Schema of `ListedToken`. */
-export const listedToken = objectOf(members);
+export const listedToken = named('AccessToken', objectOf(members));
 
 /** A new token and its text, which is not shown again. */
-export const createdToken = objectOf({ token: text('Shown only here.'), ...members });
+export const createdToken = named(
+  'CreatedAccessToken',
+  objectOf({ token: about(text, 'Shown only here.'), ...members }),
+);
 
 const wantedMembers = { name, scopes, expiresAt: end };
 
 /** The values of a new token. */
-export const wantedToken = Object.assign(objectOf(wantedMembers), { additionalProperties: false });
+export const wantedToken = named('NewAccessToken', about(objectOf(wantedMembers), { additionalProperties: false }));
 
 /** A token as it is listed. */
 export type ListedToken = ValueOf<typeof listedToken>;

@@ -51,7 +51,7 @@ test('nothing given is the defaults', () => {
 test('every default is a value that its own kind accepts', () => {
   for (const name of authFieldNames) {
     const { kind, default: value } = authField(name);
-    if (value !== null && value !== '') expect([name, kind.fromJson(value)]).toEqual([name, value]);
+    if (value !== null && value !== '') expect([name, kind.parse(value)]).toEqual([name, value]);
   }
 });
 
@@ -355,7 +355,7 @@ test('all problems are found, and no secret is shown', () => {
 });
 
 test('the management API coerces nothing but the port', () => {
-  const read = (name: Parameters<typeof authField>[0], value: unknown) => () => authField(name).kind.fromJson(value);
+  const read = (name: Parameters<typeof authField>[0], value: unknown) => () => authField(name).kind.parse(value);
   expect(read('mailer_otp_length', '6')).toThrow('must be an integer');
   expect(read('mailer_otp_length', 6.5)).toThrow('must be an integer');
   expect(read('mailer_otp_length', 5)).toThrow('must be a whole number from 6 to 10');
@@ -371,12 +371,12 @@ test('the management API coerces nothing but the port', () => {
 test('addresses of providers are those of the web, without secrets in them', () => {
   const { kind } = authField('external_keycloak_url');
   for (const good of ['', 'https://login.x.test/realms/shop', 'http://keycloak:8080']) {
-    expect([kind.fromJson(good), kind.fromText(good)]).toEqual([good, good]);
+    expect([kind.parse(good), kind.parseText(good)]).toEqual([good, good]);
   }
   const bad = ['login.x.test', 'file:///x', 'javascript:alert(1)', 'https://user:pass@x.test', 'https://x.test/#a'];
   for (const url of bad) {
-    expect(() => kind.fromJson(url)).toThrow('must be an http or https address');
-    expect(() => authField('external_google_redirect_uri').kind.fromJson(url)).toThrow('must be an http or https');
+    expect(() => kind.parse(url)).toThrow('must be an http or https address');
+    expect(() => authField('external_google_redirect_uri').kind.parse(url)).toThrow('must be an http or https');
   }
 });
 

@@ -135,7 +135,7 @@ describe('a complete configuration', () => {
 test('a value that means none wins over a default that is one, whatever the option', () => {
   const takesOff = optionNames.filter((name) => {
     try {
-      return optionOf(name).default !== null && optionOf(name).parse('off') === null;
+      return optionOf(name).default !== null && optionOf(name).kind.parseText('off') === null;
     } catch {
       return false;
     }

@@ -19,12 +19,12 @@ function sampleOf(name: AuthFieldName): unknown {
     ...(texts[name] === undefined ? [] : [texts[name]]),
     ...(secret ? [`the secret of ${name}`] : []),
     ...(typeof usual === 'boolean' ? [!usual] : []),
-    ...(kind.choices ?? []),
-    ...[kind.maximum, 7, 'a text', 'https://a.test/x', 'a@b.test', '2030-01-01T00:00:00Z', usual, {}],
+    ...((kind.json.enum as readonly string[] | undefined) ?? []),
+    ...[kind.json.maximum, 7, 'a text', 'https://a.test/x', 'a@b.test', '2030-01-01T00:00:00Z', usual, {}],
   ];
   for (const value of candidates) {
     try {
-      if (value !== null && value !== undefined) return kind.fromJson(value);
+      if (value !== null && value !== undefined) return kind.parse(value);
     } catch {
       // The next one.
     }

@@ -3,12 +3,12 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { type AnswerJson, serializerOf } from '../../answers/serializer.ts';
+import { type AnswerJson, flag, serializerOf } from '../../../shared/schema.ts';
 import type { User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { type BodyMembers, readMembers } from '../../steps/members.ts';
+import { bodyOf, readMembers } from '../../steps/members.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
 import { clearPending } from '../../store/one-time-tokens.ts';
@@ -19,7 +19,7 @@ import { deleteUser, updateUser } from '../../store/users.ts';
 const phoneLength = 15;
 
 /** Members of the body. */
-export const deleteUserBody = { should_soft_delete: 'flag' } as const satisfies BodyMembers;
+export const deleteUserBody = bodyOf({ should_soft_delete: flag });
 
 /** The answer: an empty object. */
 export const deletedSerializer = serializerOf<null>('AuthDeleted', {});
@@ -39,7 +39,7 @@ export async function deleteAnyUser(
     if (!isSoft) await deleteUser(tx, user.id);
     else if (user.deletedAt === null) await forget(tx, user);
   });
-  return deletedSerializer.toJson(null);
+  return deletedSerializer.print(null);
 }
 
 async function forget(tx: Transaction, user: User): Promise<void> {

@@ -2,7 +2,7 @@
  * Requests of admins about the second factors of a user.
  */
 
-import { type AnswerJson, listOf } from '../../answers/serializer.ts';
+import { type AnswerJson, listOf, text } from '../../../shared/schema.ts';
 import { factorSerializer } from '../../answers/user-json.ts';
 import { notifyOfAdminChange } from '../../messages/notify-user.ts';
 import { parsePhone } from '../../model/addresses.ts';
@@ -11,7 +11,7 @@ import type { Factor, User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, transact } from '../../steps/auth-context.ts';
-import { type BodyMembers, readMembers } from '../../steps/members.ts';
+import { bodyOf, readMembers } from '../../steps/members.ts';
 import { assertNameFree, requireFactor } from '../../steps/own-factor.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { deleteFactor, type FactorChanges, updateFactor } from '../../store/factors.ts';
@@ -27,7 +27,7 @@ export const factorListSchema = listOf(factorSerializer);
 /** `GET /admin/users/{id}/factors`. */
 export async function listFactors({ services }: AuthContext, userId: string): Promise<readonly AnswerJson[]> {
   const { factors } = await requireUser(services.database, userId);
-  return factors.map((factor) => factorSerializer.toJson(factor));
+  return factors.map((factor) => factorSerializer.print(factor));
 }
 
 /** `DELETE /admin/users/{id}/factors/{factor_id}`. @returns The deleted factor. */
@@ -44,12 +44,12 @@ export async function deleteAnyFactor(context: AuthContext, admin: AdminBearer, 
       const { factorType } = factor;
       await notifyOfAdminChange(tx, { kind: 'mfa_factor_unenrolled', user, factorType });
     }
-    return factorSerializer.toJson(factor);
+    return factorSerializer.print(factor);
   });
 }
 
 /** Members of the body. */
-export const updateFactorBody = { friendly_name: 'text', phone: 'text' } as const satisfies BodyMembers;
+export const updateFactorBody = bodyOf({ friendly_name: text, phone: text });
 
 /** `PUT /admin/users/{id}/factors/{factor_id}`. @returns The updated factor. */
 export async function updateAnyFactor(
@@ -69,7 +69,7 @@ export async function updateAnyFactor(
     assertChangeable(user, factor, changes);
     await updateFactor(tx, factor.id, changes);
     await auditAdmin(tx, 'factor_updated', admin.role, traitsOf(user, factor));
-    return factorSerializer.toJson(requireFactor(await reloadUser(tx, user.id), factor.id));
+    return factorSerializer.print(requireFactor(await reloadUser(tx, user.id), factor.id));
   });
 }
 

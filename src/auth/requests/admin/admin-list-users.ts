@@ -2,8 +2,8 @@
  * All users, page by page, for admins.
  */
 import { loadSqlFile } from '../../../postgres/system/sql-file.ts';
+import { type AnswerJson, from, listOf, serializerOf, text } from '../../../shared/schema.ts';
 import { nilUuid } from '../../../shared/uuid.ts';
-import { type AnswerJson, nestedList, serializerOf, text } from '../../answers/serializer.ts';
 import { userSerializer } from '../../answers/user-json.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import type { User } from '../../model/user.ts';
@@ -24,8 +24,8 @@ interface Users {
 
 /** The answer. */
 export const userListSerializer = serializerOf<Users>('AuthUserList', {
-  users: nestedList(userSerializer, ({ users }) => users),
-  aud: text(({ audience }) => audience),
+  users: from(listOf(userSerializer), ({ users }) => users),
+  aud: from(text, ({ audience }) => audience),
 });
 
 /** `GET /admin/users`. */
@@ -38,7 +38,7 @@ export async function listUsers(context: AuthContext, query: URLSearchParams): P
   const [counted] = await services.database.query(countStatement, [audience, pattern]);
   const rows = await services.database.query(statements[direction], [audience, pattern, page.size, offsetOf(page)]);
   return {
-    body: userListSerializer.toJson({ users: rows as unknown as User[], audience }),
+    body: userListSerializer.print({ users: rows as unknown as User[], audience }),
     headers: pageHeaders(`${authUrl}/admin/users`, page, counted?.total as number),
   };
 }

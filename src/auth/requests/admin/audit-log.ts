@@ -2,9 +2,10 @@
  * The audit log, page by page, newest first, for admins.
  */
 
+import { type AnswerJson, from, listOf, record, serializerOf, text, uuid } from '../../../shared/schema.ts';
 import type { Time } from '../../../shared/times.ts';
 import { nilUuid } from '../../../shared/uuid.ts';
-import { type AnswerJson, knownTime, listOf, object, serializerOf, text, uuid } from '../../answers/serializer.ts';
+import { knownTime } from '../../answers/answer-times.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import type { Metadata } from '../../model/metadata.ts';
 import type { AuthContext } from '../../steps/auth-context.ts';
@@ -34,10 +35,10 @@ interface Entry {
 
 /** An entry for an answer. */
 const entrySerializer = serializerOf<Entry>('AuthAuditEntry', {
-  id: uuid(({ id }) => id),
-  payload: object(({ payload }) => payload),
-  created_at: knownTime((entry) => entry.created_at),
-  ip_address: text((entry) => entry.ip_address),
+  id: from(uuid, ({ id }) => id),
+  payload: from(record(), ({ payload }) => payload),
+  created_at: from(knownTime, (entry) => entry.created_at),
+  ip_address: from(text, (entry) => entry.ip_address),
 });
 
 /** The answer. */
@@ -53,7 +54,7 @@ export async function listAudit(
   const [counted] = await services.database.query(countStatement, search);
   const rows = await services.database.query(pageStatement, [...search, page.size, offsetOf(page)]);
   return {
-    body: rows.map((row) => entrySerializer.toJson(row as unknown as Entry)),
+    body: rows.map((row) => entrySerializer.print(row as unknown as Entry)),
     headers: pageHeaders(`${authUrl}/admin/audit`, page, counted?.total as number),
   };
 }

@@ -4,10 +4,10 @@
 
 import type { LinkKind } from '../../../config/auth/email-kinds.ts';
 import { buildConfirmationUrl } from '../../../email/message/confirmation-url.ts';
+import { about, anything, from, serializerOf, text, through, type ValueOf } from '../../../shared/schema.ts';
 import {
   type CheckedPassword, checkPassword, isSamePerson, lastHash, noteSignUp,
 } from '../../accounts/repeated-sign-up.ts'; // biome-ignore format: a list of names
-import { member, serializerOf, text, through } from '../../answers/serializer.ts';
 import { type UserJson, userMembers } from '../../answers/user-json.ts';
 import { makeToken } from '../../messages/make-token.ts';
 import { parseEmail } from '../../model/addresses.ts';
@@ -17,7 +17,7 @@ import type { User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { assertStrong, makePassword } from '../../secrets/password-policy.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../../steps/auth-context.ts';
-import { type BodyMembers, type Members, readMembers } from '../../steps/members.ts';
+import { bodyOf, metadata, needed, readMembers } from '../../steps/members.ts';
 import { auditAdmin, auditUser } from '../../store/audit.ts';
 import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
 import { readEntry } from '../../store/unproved-entries.ts';
@@ -47,11 +47,11 @@ interface Link {
 /** The answer: the user, and the link with its parts. */
 export const linkSerializer = serializerOf<Link>('AuthLink', {
   ...through(userMembers, ({ user }) => user),
-  action_link: text(({ actionLink }) => actionLink),
-  email_otp: text(({ code }) => code),
-  hashed_token: text(({ linkToken }) => linkToken),
-  verification_type: member({ enum: Object.keys(rows) }, ({ type }) => type),
-  redirect_to: text(({ redirectTo }) => redirectTo),
+  action_link: from(text, ({ actionLink }) => actionLink),
+  email_otp: from(text, ({ code }) => code),
+  hashed_token: from(text, ({ linkToken }) => linkToken),
+  verification_type: from(anything({ enum: Object.keys(rows) }), ({ type }) => type),
+  redirect_to: from(text, ({ redirectTo }) => redirectTo),
 });
 
 interface Request {
@@ -67,9 +67,9 @@ interface Request {
 const passwordLength = 33;
 
 /** Members of the body. */
-export const linkBody = {
-  type: Object.keys(rows), email: 'needed', new_email: 'text', password: 'text', data: 'metadata', redirect_to: 'text',
-} as const satisfies BodyMembers; // biome-ignore format: a list of members
+export const linkBody = bodyOf({
+  type: needed(about(text, { enum: Object.keys(rows) })), email: needed(text), new_email: text, password: text, data: metadata, redirect_to: text,
+}); // biome-ignore format: a list of members
 
 /**
  * `POST /admin/generate_link`.
@@ -96,7 +96,7 @@ export async function generateLink(
   });
 }
 
-async function check(context: AuthContext, members: Members<typeof linkBody>): Promise<Request> {
+async function check(context: AuthContext, members: ValueOf<typeof linkBody>): Promise<Request> {
   const { config, services } = context;
   const refuse = (message: string) => new AuthError('validation_failed', message);
   const email = parseEmail(members.email ?? '');
@@ -188,5 +188,5 @@ async function link(tx: Transaction, { id }: User, request: Request): Promise<Us
   const { redirectTo, authUrl, config, services } = tx;
   const recipient = { address, key: services.linkKey };
   const actionLink = buildConfirmationUrl(kind, config, { authUrl, linkToken, redirectTo, type: linkType, recipient });
-  return linkSerializer.toJson({ user: await reloadUser(tx, id), actionLink, code, linkToken, type, redirectTo });
+  return linkSerializer.print({ user: await reloadUser(tx, id), actionLink, code, linkToken, type, redirectTo });
 }

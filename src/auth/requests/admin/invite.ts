@@ -3,6 +3,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { text } from '../../../shared/schema.ts';
 import { clearAccount } from '../../accounts/claim-account.ts';
 import { toUserJson, type UserJson } from '../../answers/user-json.ts';
 import { sendTokens } from '../../messages/send-token.ts';
@@ -12,14 +13,14 @@ import { enterMetadata, type Metadata } from '../../model/metadata.ts';
 import type { User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { type BodyMembers, readMembers } from '../../steps/members.ts';
+import { bodyOf, metadata, needed, readMembers } from '../../steps/members.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
 import { noteAdmin, readEntry } from '../../store/unproved-entries.ts';
 import { findEmailOwner, insertUser, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
 
 /** Members of the body. */
-export const inviteBody = { email: 'needed', data: 'metadata' } as const satisfies BodyMembers;
+export const inviteBody = bodyOf({ email: needed(text), data: metadata });
 
 /** `POST /invite`. */
 export async function invite(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {
