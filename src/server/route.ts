@@ -9,14 +9,7 @@ import { type ApiDescription, type ApiOperation, response } from './openapi.ts';
  * Who may ask: anyone; who has an API key; a user, or an admin, with a key and a token; who has an access token with a
  * scope.
  */
-type Access =
-  | 'anyone'
-  | 'key'
-  | 'user'
-  | 'admin'
-  | 'auth_config:read'
-  | 'auth_config:write'
-  | 'project:operate';
+type Access = 'anyone' | 'key' | 'user' | 'admin' | 'auth_config:read' | 'auth_config:write' | 'project:operate';
 
 /** Parameters by name. A sentence describes an optional text. */
 type Parameters = Readonly<Record<string, string | Described>>;
