@@ -58,7 +58,7 @@ function authenticateHook(find: FindCaller): Hook {
 
 const busy = new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.');
 
-/** Refuses requests that would wait for the database in vain, before their body is read. */
+/** Refuses requests for which the queue has no room, before their body is read. */
 function shedHook({ executor, observe }: GraphqlParts): Hook {
   const note = reportCounts((count) => observe({ kind: 'requests_shed', count }));
   return ({ state }, _reply, done) => {

@@ -1,15 +1,13 @@
 /**
- * The queue for a pool's connections: which request gets the next one, and which is refused on arrival because it would
- * wait too long (`admits`). Figures: `npm run bench -- --overload`, test/bench/results.md.
+ * The queue for a pool's connections: which request gets the next one, and which is refused. A request waits until the
+ * limit; one that finds the queue full is refused at once (`admits`). Figures: `npm run bench -- --overload`.
  *
  * Fair between roles, because operators set limits per role, then between callers of a role: first the one that holds
  * the fewest connections, then the one served longest ago. Statements not known to be quick leave one connection free per
- * role and one more per caller. One limit of the wait, as in CoDel, did not suffice: turns look long where the gateway is
- * the bottleneck, and at the rate of the peak 0.09 of the reads of one row were answered instead of 1.00.
+ * role and one more per caller.
  */
-import { performance } from 'node:perf_hooks';
 import { DatabaseError } from '../database-error.ts';
-import { afterUnpaused, beginUnpaused, endUnpaused, type UnpausedTimer, unpausedNow } from '../wire/unpaused-clock.ts';
+import { afterUnpaused, type UnpausedTimer } from '../wire/unpaused-clock.ts';
 
 /** A request for a connection, until it is released. */
 export interface Turn {
@@ -18,32 +16,18 @@ export interface Turn {
   readonly caller: string;
   /** Its statements are known to be quick. */
   readonly isQuick: boolean;
-  /** Start of its wait, then of its use of the connection; set by the queue. */
-  startedAt: number;
 }
 
 interface ConnectionQueueOptions {
   readonly size: number;
   /** Longest wait in milliseconds; 0: no limit. A pause of the whole process does not count. */
   readonly waitMs: number;
-  /** Clock for measuring turns, in milliseconds; default: unpaused time. */
-  readonly now?: () => number;
-  /** The part of that time in which the process was idle. */
-  readonly idleNow?: () => number;
 }
 
 /** Pools with fewer connections reserve none. */
 const smallestSizeWithSpare = 5;
-/**
- * Share of the longest wait: how long a role's first request may wait in a burst, and the longest wait in a queue older
- * than that.
- */
-const burstShare = 1 / 9;
-const overloadShare = 1 / 6;
-/** Idle share of a process that only waits for the database. A process below it is late by itself. */
-const idleShare = 1 / 10;
-/** Weight of the last turn in the mean, once there are enough turns. */
-const shareOfLast = 0.05;
+/** Requests of one role that wait, for each connection: more are served in time only where each takes milliseconds. */
+const maxWaitingPerConnection = 100;
 
 /** What a role or caller holds. */
 interface Held {
@@ -77,7 +61,6 @@ interface Waiter {
 export class ConnectionQueue {
   readonly #size: number;
   readonly #waitMs: number;
-  readonly #now: () => number;
   /** Reserved connections; otherwise one slow query per connection would block all others. */
   readonly #spare: number;
   /** By name. Only roles of the database, so there are few. */
@@ -87,22 +70,10 @@ export class ConnectionQueue {
   #turnNumber = 0;
   #held = 0;
   #waiting = 0;
-  /** End of the last turn since requests have been waiting. */
-  #lastTurn = 0;
-  /** Mean length of a turn since then in milliseconds, and their number. */
-  #turnMs = 0;
-  #turns = 0;
-  readonly #idleNow: () => number;
-  #idleAt = 0;
-  /** Mean time between the ends of two turns. */
-  #passedMs = 0;
-  #idleMs = 0;
 
-  constructor({ size, waitMs, now = unpausedNow, idleNow = loopIdleMs }: ConnectionQueueOptions) {
+  constructor({ size, waitMs }: ConnectionQueueOptions) {
     this.#size = size;
-    this.#waitMs = waitMs === 0 ? Number.POSITIVE_INFINITY : waitMs;
-    this.#now = now;
-    this.#idleNow = idleNow;
+    this.#waitMs = waitMs;
     this.#spare = size < smallestSizeWithSpare ? 0 : 1;
   }
 
@@ -111,25 +82,11 @@ export class ConnectionQueue {
     return this.#waiting;
   }
 
-  /**
-   * Whether a request of this caller would probably get a connection in time: turns ahead of it times the mean turn,
-   * divided by the connections (Little's law). In a burst the wait may reach the limit. Once the role's first request
-   * has waited longer than a burst, only a share of it: a queue that stays long serves no request sooner. Does not
-   * refuse while this process is hardly idle: turns then seem long because their ends are read late, and a refusal
-   * costs half of an answer.
-   */
+  /** Whether a request of this caller may wait: its role's queue has room, or none of the caller's own waits there. */
   admits(role: string, caller: string): boolean {
     const own = this.#roles.get(role);
-    // The role's next request is admitted, whatever else waits.
-    if (own === undefined || own.waiting.length === 0) return true;
-    const now = this.#now();
-    const ahead = this.#ahead(own, caller);
-    const expectedMs = ((ahead + 1) * this.#turnMs) / this.#size;
-    if (expectedMs > this.#waitMs || now - this.#lastTurn > this.#waitMs) return false;
-    // Longer than each connection's next turn, and caused by the database.
-    const isLong =
-      ahead >= this.#size && expectedMs > this.#waitMs * overloadShare && this.#idleMs > this.#passedMs * idleShare;
-    return !isLong || now - own.waiting[0]!.turn.startedAt <= this.#waitMs * burstShare;
+    if (own === undefined || own.waiting.length < this.#size * maxWaitingPerConnection) return true;
+    return (own.callers.get(caller)?.waiting ?? 0) === 0;
   }
 
   /** Takes a connection if one is free for this turn; call `leave` afterwards. */
@@ -146,11 +103,11 @@ export class ConnectionQueue {
   /**
    * Waits for a connection and takes it; call `leave` afterwards.
    *
-   * @throws DatabaseError `overloaded`, immediately if the wait would be too long, or when it was.
+   * @throws DatabaseError `overloaded`, immediately if the queue is full, or when the wait was too long.
    */
   wait(turn: Turn): Promise<void> {
     if (!this.admits(turn.role, turn.caller)) {
-      return Promise.reject(overloaded('More requests wait for a database connection than can be served in time.'));
+      return Promise.reject(overloaded('Too many requests wait for a database connection.'));
     }
     return new Promise((start, refuse) => {
       const caller = callerIn(this.#turnsOf(turn.role), turn);
@@ -168,47 +125,18 @@ export class ConnectionQueue {
     waiter.refuse(reason);
   }
 
-  /** Restarts a turn's time, because its connection had to be opened first. */
-  restart(turn: Turn): void {
-    turn.startedAt = this.#now();
-  }
-
   /** Releases a connection and gives it to the next waiting turn. */
   leave(turn: Turn): void {
     const turns = this.#turnsOf(turn.role);
     const caller = callerIn(turns, turn);
-    endUnpaused();
     this.#held -= 1;
     count(turns, caller, turn, -1);
     forgetIdle(turns, caller, turn);
-    if (this.#waiting === 0) return;
-    this.#noteTurn(turn);
-    this.#startNext();
-  }
-
-  #noteTurn({ startedAt }: Turn): void {
-    const [now, idleAt] = [this.#now(), this.#idleNow()];
-    this.#turns += 1;
-    const share = Math.max(shareOfLast, 1 / this.#turns);
-    this.#turnMs += (now - startedAt - this.#turnMs) * share;
-    this.#passedMs += (now - this.#lastTurn - this.#passedMs) * share;
-    this.#idleMs += (idleAt - this.#idleAt - this.#idleMs) * share;
-    this.#lastTurn = now;
-    this.#idleAt = idleAt;
-  }
-
-  /** Turns ahead of this caller's next one. */
-  #ahead(own: RoleTurns, caller: string): number {
-    const waiting = own.callers.get(caller)?.waiting ?? 0;
-    let ofRole = 0;
-    for (const other of own.callers.values()) ofRole += Math.min(other.waiting, waiting + 1);
-    let ahead = ofRole;
-    for (const other of this.#waitingRoles) if (other !== own) ahead += Math.min(other.waiting.length, ofRole + 1);
-    return ahead;
+    if (this.#waiting > 0) this.#startNext();
   }
 
   #startTimer(turn: Turn): UnpausedTimer | null {
-    if (this.#waitMs === Number.POSITIVE_INFINITY) return null;
+    if (this.#waitMs === 0) return null;
     const problem = `No database connection became free within ${this.#waitMs} ms.`;
     return afterUnpaused(this.#waitMs, () => this.withdraw(turn, overloaded(problem)));
   }
@@ -228,12 +156,10 @@ export class ConnectionQueue {
   }
 
   #start(turns: RoleTurns, caller: CallerTurns, turn: Turn): void {
-    beginUnpaused();
     this.#held += 1;
     count(turns, caller, turn, 1);
     this.#turnNumber += 1;
     caller.lastTurn = this.#turnNumber;
-    turn.startedAt = this.#now();
   }
 
   #startNext(): void {
@@ -267,16 +193,9 @@ export class ConnectionQueue {
   #add(waiter: Waiter): void {
     const { turn, caller } = waiter;
     const turns = this.#turnsOf(turn.role);
-    turn.startedAt = this.#now();
     turns.waiting.push(waiter);
     caller.waiting += 1;
     this.#waitingRoles.add(turns);
-    if (this.#waiting === 0) {
-      this.#lastTurn = turn.startedAt;
-      this.#idleAt = this.#idleNow();
-      this.#turnMs = 0;
-      this.#turns = 0;
-    }
     this.#waiting += 1;
   }
 
@@ -310,11 +229,6 @@ function callerIn({ callers }: RoleTurns, { caller }: Turn): CallerTurns {
 /** Drops idle callers: there are as many callers as users. */
 function forgetIdle({ callers }: RoleTurns, { held, waiting }: CallerTurns, { caller }: Turn): void {
   if (held === 0 && waiting === 0) callers.delete(caller);
-}
-
-/** Idle time of this thread's event loop, in milliseconds since it started. */
-export function loopIdleMs(): number {
-  return performance.nodeTiming.idleTime;
 }
 
 function overloaded(primary: string): DatabaseError {

@@ -12,9 +12,9 @@ import { DatabaseError } from '../database-error.ts';
 import { sendCancel, terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import type { Flight, FlightOutcome } from '../wire/flight.ts';
-import { type ConnectionQueue, loopIdleMs, type Turn } from './connection-queue.ts';
+import type { ConnectionQueue, Turn } from './connection-queue.ts';
 import { type ApiConnection, BatchEntry, type QueuedRequest, requeued } from './queued-request.ts';
-import type { StatementDurations } from './statement-durations.ts';
+import { loopIdleMs, type StatementDurations } from './statement-durations.ts';
 
 /** Limit of the expected time of a whole batch, in milliseconds. */
 const budgetMs = 2;
@@ -53,7 +53,6 @@ class Batch implements Turn {
   readonly caller: string;
   /** All of its requests are quick, and others may join. */
   readonly isQuick: boolean;
-  startedAt = 0;
   /** No connection was free at once. */
   isWaiting = false;
   readonly #connections: Connections;
@@ -82,7 +81,7 @@ class Batch implements Turn {
   /** Idle time of the event loop at the start and at the end of each flight, in milliseconds. */
   #idleAt: number[] = [];
 
-  constructor({ role, caller, isQuick }: Omit<Turn, 'startedAt'>, connections: Connections) {
+  constructor({ role, caller, isQuick }: Turn, connections: Connections) {
     this.role = role;
     this.caller = caller;
     this.isQuick = isQuick;

@@ -87,7 +87,6 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     counts.batches += 1;
     const known = connections.get(client);
     if (known) return known;
-    queue.restart(turn);
     const connection = newConnection(client, shared, options.maxStatementsPerConnection);
     connections.set(client, connection);
     return connection;

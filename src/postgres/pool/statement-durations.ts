@@ -7,6 +7,7 @@
  * A slow statement may have a generic plan that does not fit its values: PostgreSQL compares the estimates of plans,
  * never their run times. It then gets custom plans for a while, longer each time, because such values come again.
  */
+import { performance } from 'node:perf_hooks';
 import { LRUCache } from 'lru-cache';
 
 /** Most statements remembered, at about 100 bytes each. */
@@ -115,4 +116,9 @@ function notePlan(known: Expectation, ms: number): void {
     known.planned = known.plannedNext;
     known.plannedNext = Math.min(2 * known.plannedNext, mostPlanned);
   }
+}
+
+/** Idle time of this thread's event loop, in milliseconds since it started. */
+export function loopIdleMs(): number {
+  return performance.nodeTiming.idleTime;
 }
