@@ -8,11 +8,11 @@ import {
   type AccessToken,
   accessScopes,
   createAccessToken,
+  defaultScopes,
   isTokenEnd,
   isTokenName,
   listAccessTokens,
   revokeAccessToken,
-  usualScopes,
 } from '../management/tokens/access-tokens.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { type Command, type CommandContext, flagText, refuse } from './shared/command.ts';
@@ -28,7 +28,7 @@ export const tokens: Command = {
     {
       flag: 'scope',
       placeholder: 'SCOPES',
-      doc: `Scopes of the token, separated by commas (default: ${usualScopes.join(',')}): ${accessScopes.join(', ')}.`,
+      doc: `Scopes of the token, separated by commas (default: ${defaultScopes.join(',')}): ${accessScopes.join(', ')}.`,
     },
     { flag: 'expires', placeholder: 'TIME', doc: 'Expiry: 12h, 30d, 1y, or a date such as 2030-01-31 (default: never).' },
     { flag: 'json', doc: 'Print JSON.' },
@@ -123,7 +123,7 @@ function readWanted(context: CommandContext, projectRef: string | null): Wanted 
 }
 
 function readScopes(text: string | null): readonly AccessScope[] {
-  if (text === null) return usualScopes;
+  if (text === null) return defaultScopes;
   const given = text.split(',').map((word) => word.trim());
   const unknown = given.find((word) => !accessScopes.includes(word as AccessScope));
   if (unknown !== undefined)

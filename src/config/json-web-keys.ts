@@ -26,7 +26,7 @@ const algorithmOfCurve: Readonly<Record<string, string>> = {
 }; // biome-ignore format: a table
 
 /** The algorithm that a key without `alg` is pinned to. */
-export function usualAlgorithm({ kty, crv }: { readonly kty: string; readonly crv?: unknown }): string | undefined {
+export function defaultAlgorithm({ kty, crv }: { readonly kty: string; readonly crv?: unknown }): string | undefined {
   return { oct: 'HS256', RSA: 'RS256' }[kty] ?? algorithmOfCurve[String(crv)];
 }
 
@@ -55,7 +55,7 @@ function pinned(key: unknown, index: number): JsonWebKeyMember {
   if (key.key_ops !== undefined && !Array.isArray(key.key_ops))
     throw new Error(`: "key_ops" of ${name} must be an array`);
   const { kty } = key;
-  const alg = key.alg ?? (kty === 'RSA' ? undefined : usualAlgorithm({ ...key, kty }));
+  const alg = key.alg ?? (kty === 'RSA' ? undefined : defaultAlgorithm({ ...key, kty }));
   if (alg === undefined) throw new Error(`does not say which algorithm ${name} is for; add "alg", for example "RS256"`);
   if (typeof alg !== 'string' || !algorithms.includes(alg)) {
     throw new Error(`: "alg" of ${name} must be one of ${algorithms.join(', ')}`);

@@ -7,6 +7,6 @@
  *
  * @returns The pause after so many failures in a row; none after 0.
  */
-export function backoff(firstMs: number, longestMs: number): (failures: number) => number {
-  return (failures) => (failures === 0 ? 0 : Math.min(longestMs, firstMs * 2 ** (failures - 1)));
+export function backoff(firstMs: number, maxMs: number): (failures: number) => number {
+  return (failures) => (failures === 0 ? 0 : Math.min(maxMs, firstMs * 2 ** (failures - 1)));
 }

@@ -21,7 +21,7 @@ export interface LogOutputOptions {
 const gatherMs = 500;
 const againMs = 100;
 /** Lines are dropped while this many bytes wait for a reader. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 /** How long an ending process waits for a blocked reader, in milliseconds. */
 const lastWaitMs = 300;
 
@@ -49,7 +49,7 @@ export class LogOutput {
   /** Adds one line, including its line break. */
   write(line: string): void {
     const bytes = Buffer.byteLength(line);
-    if (this.#pieceBytes + this.#lineBytes + bytes > mostBytes) return;
+    if (this.#pieceBytes + this.#lineBytes + bytes > maxBytes) return;
     const { gatherBytes, pieceBytes } = this.#options;
     if (this.#lineBytes + bytes > pieceBytes) this.#closePiece();
     this.#lines += line;

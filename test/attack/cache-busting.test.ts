@@ -110,7 +110,7 @@ function shape(index: number): object {
 } // biome-ignore format: see below
 
 /** The limit of named statements of a connection; fields that come again would have more. */
-const mostStatements = 250;
+const maxStatements = 250;
 
 describe('requests that are never the same: different', () => {
   const floods: readonly (readonly [string, number, (index: number) => Request | Promise<Request>])[] = [
@@ -143,7 +143,7 @@ describe('requests that are never the same: different', () => {
     expect(after.documents - workBefore.documents - documents).toBeLessThanOrEqual(answered / 5);
     expect(after.prepared - workBefore.prepared).toBeLessThanOrEqual(answered / 5);
     const { body } = await gateway.ask('{ statements }');
-    expect(Number(body.data.statements)).toBeLessThanOrEqual(mostStatements);
+    expect(Number(body.data.statements)).toBeLessThanOrEqual(maxStatements);
     expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
   });
 });

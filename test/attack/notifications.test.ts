@@ -29,7 +29,7 @@ test.each(['pgreflect', 'pgreflect_config'] as const)(
     const database = await createDatabase();
     let checks = 0;
     let atOnce = 0;
-    let mostAtOnce = 0;
+    let maxAtOnce = 0;
     let change = false;
     let isFound = false;
     const listener = startListener({
@@ -37,7 +37,7 @@ test.each(['pgreflect', 'pgreflect_config'] as const)(
       check: async () => {
         checks += 1;
         atOnce += 1;
-        mostAtOnce = Math.max(mostAtOnce, atOnce);
+        maxAtOnce = Math.max(maxAtOnce, atOnce);
         isFound ||= change;
         await new Promise(setImmediate);
         atOnce -= 1;
@@ -55,7 +55,7 @@ test.each(['pgreflect', 'pgreflect_config'] as const)(
       const tookMs = await flood(database, channel, () => performance.now() > until);
       expect(checks).toBeLessThan(tookMs / 200);
     });
-    expect(mostAtOnce).toBe(1);
+    expect(maxAtOnce).toBe(1);
     change = true;
     await flood(database, channel, () => isFound);
   },

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../property/random.ts';
 import { startExecution } from '../support/execution.ts';
 import { testGateway } from '../support/gateway.ts';
-import { longestHold, slowness } from '../support/held-loop.ts';
+import { maxHold, slowness } from '../support/held-loop.ts';
 import { anonKey } from '../support/http.ts';
 import { manyTables } from '../support/many-tables.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -14,15 +14,15 @@ import { type RandomRequest, randomRequest } from './random-requests.ts';
 
 const seed = Number(process.env.RANDOM_SEED ?? 33);
 const requests = Number(process.env.RANDOM_REQUESTS ?? 100);
-const mostMegabytes = 64;
+const maxMegabytes = 64;
 /** So many times the limit, for the garbage collector and for neighbors that share the cores. */
 const room = 3;
 
 describe.each([
-  { tables: 10, mostMs: 100 },
-  { tables: 400, mostMs: 100 },
-  { tables: 1000, mostMs: 500 },
-])('With $tables tables', async ({ tables, mostMs }) => {
+  { tables: 10, maxMs: 100 },
+  { tables: 400, maxMs: 100 },
+  { tables: 1000, maxMs: 500 },
+])('With $tables tables', async ({ tables, maxMs }) => {
   const database = await createDatabase(`${manyTables(tables)}
     grant insert, update, delete on all tables in schema public to anon;
     -- As a superuser: others see no memory.
@@ -42,7 +42,7 @@ describe.each([
 
   test(`no random request is expensive (RANDOM_SEED=${seed} RANDOM_REQUESTS=${requests})`, async () => {
     const random = createRandom(seed + tables);
-    const limitMs = mostMs * room * slowness();
+    const limitMs = maxMs * room * slowness();
     const found: unknown[] = [];
     const before = await kept();
     for (let count = 0; count < requests; count += 1) {
@@ -51,7 +51,7 @@ describe.each([
       let answered = '';
       // With more blanks each time: what is known of a document is none of its costs.
       const held = async (blanks: number) =>
-        longestHold(async () => {
+        maxHold(async () => {
           const body = request.body.replace('{"query":"', `{"query":"${' '.repeat(blanks)}`);
           const { status, text } = await send({ ...request, body });
           answered = `${status} ${text.slice(0, 300)}`;
@@ -60,10 +60,10 @@ describe.each([
       const megabytes = (process.memoryUsage().rss - rss) / 1024 / 1024;
       // Once more: the garbage of others is collected at any time, and what is made once for all requests is none of it.
       for (let again = 0; ms > limitMs && again < 2; again += 1) ms = Math.min(ms, await held(again + 1));
-      if (answered.startsWith('500') || ms > limitMs || megabytes > mostMegabytes)
+      if (answered.startsWith('500') || ms > limitMs || megabytes > maxMegabytes)
         found.push({ count, ms, megabytes, answered, body: request.body.slice(0, 500), bytes: request.body.length });
     }
     expect(found).toEqual([]);
-    expect((await kept()) - before).toBeLessThan(mostMegabytes);
+    expect((await kept()) - before).toBeLessThan(maxMegabytes);
   });
 });

@@ -23,13 +23,13 @@ export interface RandomRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 /** A request of any kind. */
 export function randomRequest(random: Random, schema: GraphQLSchema): RandomRequest {
   const make = random.pick([operation, operation, operation, repeated, repeated, nested, variables, broken]);
   const body = make(random, schema);
-  return { body: body.slice(0, mostBytes), headers: random.chance(0.1) ? headers(random) : {} };
+  return { body: body.slice(0, maxBytes), headers: random.chance(0.1) ? headers(random) : {} };
 }
 
 /** An operation that may be valid, of whatever the schema has. */
@@ -69,7 +69,7 @@ function repeated(random: Random, schema: GraphQLSchema): string {
   const count = random.chance(0.6) ? random.int(2, 49) : random.int(50, 2000);
   const text = Array.from({ length: count }, (_, at) => make(at))
     .join(' ')
-    .slice(0, mostBytes - 1000);
+    .slice(0, maxBytes - 1000);
   const shared = Array.from(
     { length: random.int(0, 500) },
     (_, at) => `fragment F${at} on ${type()} { nodeId ...F${at + 1} }`,

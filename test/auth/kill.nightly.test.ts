@@ -639,9 +639,9 @@ interface Progress {
 }
 
 /** Requests held at once: each has a connection of its own. */
-const mostHeld = 30;
+const maxHeld = 30;
 /** Emails on their way at once: a process keeps five connections to its mail server, and the next request needs two. */
-const mostEmails = 3;
+const maxEmails = 3;
 
 /** Runs flows on a process, each up to its next step, until enough are held. Flows that got to their end are noted. */
 async function runRound(
@@ -651,8 +651,8 @@ async function runRound(
 ): Promise<readonly Held[]> {
   const held: Held[] = [];
   let emailsHeld = 0;
-  const isFull = () => held.length >= mostHeld;
-  const mayRun = (name: string) => name !== configuration && !(sending.has(name) && emailsHeld >= mostEmails);
+  const isFull = () => held.length >= maxHeld;
+  const mayRun = (name: string) => name !== configuration && !(sending.has(name) && emailsHeld >= maxEmails);
   const pending = () => [...progress].filter(([name, { whole }]) => whole === null && mayRun(name));
   const run = async (flow: string, known: Progress): Promise<void> => {
     // No one of them is part of another one.

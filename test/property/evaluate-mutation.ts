@@ -23,7 +23,7 @@ export interface ExpectedMutation {
 /** The same while it runs. */
 interface Running extends MutationSetting {
   /** The most rows that one statement wrote so far: which of several fails first is PostgreSQL's choice. */
-  mostRows: number;
+  maxRows: number;
 }
 
 /** What a mutation is worked out with. */
@@ -40,14 +40,14 @@ export interface MutationSetting {
 export async function evaluateMutation(setting: MutationSetting, document: Document): Promise<ExpectedMutation> {
   const { client, world } = setting;
   const sequences = await readSequences(client, world);
-  const running: Running = { ...setting, mostRows: 0 };
+  const running: Running = { ...setting, maxRows: 0 };
   try {
     return await runRoots(running, document);
   } catch (error) {
     if (error instanceof FieldError) return failed({ message: error.expected, path: null });
     const { code, message } = error as { code?: string; message: string };
     if (code === undefined) throw error;
-    return failed({ message: null, path: null, because: message, ...(running.mostRows < 2 && { sqlstate: code }) });
+    return failed({ message: null, path: null, because: message, ...(running.maxRows < 2 && { sqlstate: code }) });
   } finally {
     await client.query('rollback');
     for (const statement of sequences) await client.query(statement);
@@ -128,7 +128,7 @@ function prepareInsert(setting: Running, evaluation: Evaluation, entity: Entity,
   );
   const answer = preparePayload(evaluation, entity, field, 'Insert');
   return async () => {
-    setting.mostRows = Math.max(setting.mostRows, objects.length);
+    setting.maxRows = Math.max(setting.maxRows, objects.length);
     const rows = await runStatement(setting.client, entity, statement);
     return answer(objects.map((_, index) => rows[order.indexOf(index)]!));
   };
@@ -162,7 +162,7 @@ function prepareChange(
   const answer = preparePayload(evaluation, entity, field, kind);
   return async () => {
     const rows = await chosenRows(condition, await snapshot.rows(entity.relation));
-    setting.mostRows = Math.max(setting.mostRows, rows.length);
+    setting.maxRows = Math.max(setting.maxRows, rows.length);
     const written = await runStatement(setting.client, entity, changeStatement(entity, kind, set, rows));
     if (written.length > atMost) throw new FieldError(`${kind.toLowerCase()} impacts too many records`);
     return answer(written);

@@ -43,8 +43,8 @@ const warmUpMinutes = 10;
 const warmUpShare = 1 / 2;
 /** Where there is less to judge from, a slope is mostly noise, and only growth counts. */
 const slopeMinutes = 40;
-const mostSlopeMb = 1;
-const mostGrowthMb = 10;
+const maxSlopeMb = 1;
+const maxGrowthMb = 10;
 
 const lookMs = 2000;
 /** Longest wait for the gateway to answer by a changed schema, at which it looks every five seconds. */
@@ -52,7 +52,7 @@ const forgetMs = 60_000;
 /** How long a connection may be busy when nobody asks any more. */
 const endMs = 15_000;
 /** How often garbage is collected, and how often in a short soak for each of its minutes. */
-const mostMemoryMs = 5000;
+const maxMemoryMs = 5000;
 const memoryMsPerMinute = 2000;
 const poolSize = 8;
 /** For the catalog, for notifications, and for the auth service, as they are by default. */
@@ -77,7 +77,7 @@ export async function runSoak(options: SoakOptions, whenOver: WhenOver): Promise
   const database = await createDatabase(whenOver);
   await prepare(database, clients);
   const metricsPort = await findFreePort();
-  const memory = watchMemory(Math.min(mostMemoryMs, minutes * memoryMsPerMinute), whenOver);
+  const memory = watchMemory(Math.min(maxMemoryMs, minutes * memoryMsPerMinute), whenOver);
   const gateway = await startGateway(
     {
       ...{
@@ -207,8 +207,8 @@ async function leave(soak: Soak, key: string, random: Random): Promise<void> {
 }
 
 /** Between two disturbances; the first come soon, so that even a short soak has them all. */
-const shortestCalmMs = 250;
-const longestCalmMs = 8000;
+const minCalmMs = 250;
+const maxCalmMs = 8000;
 
 async function disturb(soak: Soak, onEvent: (line: string) => void): Promise<void> {
   const { database, ledger, isOver } = soak;
@@ -222,7 +222,7 @@ async function disturb(soak: Soak, onEvent: (line: string) => void): Promise<voi
       ledger.disturb(false);
       ledger.count(`disturbances: ${name}`);
       if (name === 'database restarted') onEvent(`${name}, round ${round}`);
-      await sleep(Math.min(longestCalmMs, shortestCalmMs * 2 ** (round - 1)));
+      await sleep(Math.min(maxCalmMs, minCalmMs * 2 ** (round - 1)));
     }
     soak.roundsLeft = 0;
   }
@@ -290,6 +290,6 @@ async function checkConnections({ database, ledger }: Soak, isAtEnd: boolean): P
 
 function judge({ minutes, aliveSlope }: MemoryTrend, ledger: Ledger): void {
   const grown = (aliveSlope * minutes) / 60;
-  if (minutes >= slopeMinutes && aliveSlope > mostSlopeMb) ledger.violation(`memory grows by ${aliveSlope} MB an hour`);
-  if (grown > mostGrowthMb) ledger.violation(`memory has grown by ${grown} MB in ${minutes} minutes`);
+  if (minutes >= slopeMinutes && aliveSlope > maxSlopeMb) ledger.violation(`memory grows by ${aliveSlope} MB an hour`);
+  if (grown > maxGrowthMb) ledger.violation(`memory has grown by ${grown} MB in ${minutes} minutes`);
 }

@@ -57,14 +57,14 @@ export async function runStorm(options: StormOptions, whenOver: WhenOver): Promi
   await Promise.all([
     weather,
     lookAround(world, ledger, isOver),
-    ...people.map((person) => live(person, people.length * longestPauseMs, isOver)),
+    ...people.map((person) => live(person, people.length * maxPauseMs, isOver)),
   ]);
   if (ledger.violations.length === 0) await checkEnd(world, ledger, people);
   return { figures: ledger.figures, violations: ledger.violations, complaints: summarize(world.complaints()) };
 }
 
 /** Of a client, for each client: passwords are work, and the servers should not be busy with nothing else. */
-const longestPauseMs = 50;
+const maxPauseMs = 50;
 
 /** One flow after the other until the storm is over. @param pauseMs The longest pause between two. */
 async function live(person: Person, pauseMs: number, isOver: () => boolean): Promise<void> {

@@ -20,7 +20,7 @@ import {
 const restMs = 1000;
 
 /** No disturbance takes that long. */
-const mostAttempts = 120;
+const maxAttempts = 120;
 
 /** Brings the model of the account down to one state. @throws Lost where an answer is lost again. */
 export async function settle(person: Person): Promise<void> {
@@ -109,7 +109,7 @@ export async function untilAnswered(act: () => Promise<void>): Promise<void> {
       await act();
       return;
     } catch (error) {
-      if (!(error instanceof Lost) || attempt === mostAttempts) throw error;
+      if (!(error instanceof Lost) || attempt === maxAttempts) throw error;
       await new Promise((resolve) => setTimeout(resolve, restMs));
     }
   }

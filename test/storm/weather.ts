@@ -83,7 +83,7 @@ export async function makeWeather(world: World, random: Random, duration: Durati
   const rounds = 'rounds' in duration ? duration.rounds : Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round += 1) {
     for (const name of random.shuffle(Object.keys(disturbances))) {
-      await ('rounds' in duration ? awaitFlows(watch) : sleep(random.int(100, longestCalmMs)));
+      await ('rounds' in duration ? awaitFlows(watch) : sleep(random.int(100, maxCalmMs)));
       if (watch.isOver() || Date.now() > end) return;
       watch.onEvent(name);
       await disturbances[name]!(world, random);
@@ -92,12 +92,12 @@ export async function makeWeather(world: World, random: Random, duration: Durati
   }
 }
 
-const longestCalmMs = 12_000;
+const maxCalmMs = 12_000;
 
 /** Flows that are done between two disturbances of a short storm, however fast the machine is. */
 const flowsBetween = 3;
 
 async function awaitFlows({ flowsDone, isOver }: Watch): Promise<void> {
-  const [enough, until] = [flowsDone() + flowsBetween, Date.now() + longestCalmMs];
+  const [enough, until] = [flowsDone() + flowsBetween, Date.now() + maxCalmMs];
   while (flowsDone() < enough && Date.now() < until && !isOver()) await sleep(20);
 }

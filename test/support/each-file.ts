@@ -15,10 +15,10 @@ vi.waitFor = (check, options = {}) => {
 };
 
 /** Twenty thousand random operations send as many statements, and each is parsed. */
-const mostMs = 1_800_000;
+const maxMs = 1_800_000;
 
 afterAll(async () => {
   vi.waitFor = waitFor;
   await endAll();
   checkSentStatements();
-}, mostMs);
+}, maxMs);

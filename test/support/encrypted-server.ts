@@ -9,7 +9,7 @@ import pg from 'pg';
 import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { findServerUser } from '../../src/postgres/embedded/server-user.ts';
 import { scratch } from './scratch.ts';
-import { usualRoles } from './usual-roles.ts';
+import { defaultRoles } from './usual-roles.ts';
 import { atEnd } from './when-over.ts';
 
 /** The server, with the usual roles. */
@@ -46,7 +46,7 @@ export async function startEncryptedServer(schema: string): Promise<EncryptedSer
   const owner = new pg.Client({ connectionString: server.url });
   await owner.connect();
   atEnd(() => owner.end());
-  await owner.query(usualRoles);
+  await owner.query(defaultRoles);
   await owner.query(schema);
   return {
     port: server.port,

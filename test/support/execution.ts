@@ -36,11 +36,11 @@ export interface ExecutionOptions {
   readonly extraSearchPath?: readonly string[];
   readonly statementTimeoutMs?: number;
   /** `null`: the requests are subject to no limit. */
-  readonly limits?: Partial<typeof usualLimits> | null;
+  readonly limits?: Partial<typeof defaultLimits> | null;
   readonly showHints?: boolean;
 }
 
-const usualLimits = { maxDepth: 20, maxAliases: 500, maxTokens: 20_000, maxCost: 1_000_000, maxRootFields: 50 };
+const defaultLimits = { maxDepth: 20, maxAliases: 500, maxTokens: 20_000, maxCost: 1_000_000, maxRootFields: 50 };
 
 /** Further members of a request. */
 export interface Given {
@@ -103,7 +103,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     pool,
     replicas: null,
     reflector,
-    limits: { ...usualLimits, ...options.limits },
+    limits: { ...defaultLimits, ...options.limits },
     maxResponseBytes,
     requestTimeoutMs: statementTimeoutMs,
     readOnlyQueries: options.readOnlyQueries ?? false,

@@ -12,7 +12,7 @@ import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server
 import { installPackages } from './install-packages.ts';
 import { migrateDatabase } from './migrate-database.ts';
 import { scratch } from './scratch.ts';
-import { usualRoles } from './usual-roles.ts';
+import { defaultRoles } from './usual-roles.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -86,7 +86,7 @@ async function provide(project: TestProject, serverUrl: string): Promise<() => P
   await run(
     serverUrl,
     quickPasswords,
-    usualRoles,
+    defaultRoles,
     `create database ${authTemplate} template template0 encoding 'UTF8' locale 'C'`,
   );
   const url = new URL(serverUrl);

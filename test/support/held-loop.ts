@@ -10,7 +10,7 @@ function threadMs(): number {
 }
 
 /** What the fixed piece of work takes on a machine of 2024 that has nothing else to do, in milliseconds. */
-const usualMs = 40;
+const defaultMs = 40;
 
 /** How many times slower than usual the machine is; at least 1. The best of several, because neighbors share its cores. */
 export function slowness(): number {
@@ -19,7 +19,7 @@ export function slowness(): number {
     fixedWork();
     return threadMs() - before;
   });
-  return Math.max(1, Math.min(...times) / usualMs);
+  return Math.max(1, Math.min(...times) / defaultMs);
 }
 
 function fixedWork(): void {
@@ -29,7 +29,7 @@ function fixedWork(): void {
 }
 
 /** Longest time between two turns of the event loop while `run` runs, in milliseconds of processor time. */
-export async function longestHold(run: () => Promise<unknown>): Promise<number> {
+export async function maxHold(run: () => Promise<unknown>): Promise<number> {
   let [last, longest, isOver] = [threadMs(), 0, false];
   const turn = () => {
     const now = threadMs();

@@ -1,7 +1,7 @@
 /** The roles of the usual set-up. Without vitest, because global-setup.ts makes them. */
 
 /** Makes the roles of the usual set-up, where they are missing. */
-export const usualRoles = `do $body$
+export const defaultRoles = `do $body$
 begin
   perform pg_advisory_xact_lock(727272);
   if not exists (select from pg_roles where rolname = 'anon') then create role anon nologin; end if;

@@ -80,13 +80,13 @@ function toFailure(error: unknown, limits: WebhookLimits): HookError | PostError
 }
 
 /** Null if the answer is final. */
-function pauseBeforeNext(result: PostAnswer | PostError, usualMs: number, clock: Clock): number | null {
-  if (result instanceof PostError) return usualMs;
+function pauseBeforeNext(result: PostAnswer | PostError, defaultMs: number, clock: Clock): number | null {
+  if (result instanceof PostError) return defaultMs;
   const retryAfter = result.headers.get('retry-after');
   if (![429, 503].includes(result.status) || retryAfter === null) return null;
   if (/^[0-9]{1,9}$/.test(retryAfter)) return Number(retryAfter) * 1000;
   const at = Date.parse(retryAfter);
-  return Number.isNaN(at) ? usualMs : Math.max(0, at - clock.now());
+  return Number.isNaN(at) ? defaultMs : Math.max(0, at - clock.now());
 }
 
 function exhausted(result: PostAnswer | PostError, attempts: number): HookError {

@@ -166,12 +166,12 @@ function checkFactor(place: string, factor: ValueOf<typeof factorMembers>): void
     throw new LineError(`${place}.status must be verified or unverified`);
   if (type === 'phone') inTerms(`${place}.phone`, () => parsePhone(phone ?? ''));
   else if (secret?.startsWith('{')) throw new LineError(`${place}.secret is encrypted`);
-  else if ((fromBase32(secret ?? '')?.length ?? 0) < leastSecretBytes)
-    throw new LineError(`${place}.secret must be base32 of at least ${leastSecretBytes} bytes`);
+  else if ((fromBase32(secret ?? '')?.length ?? 0) < minSecretBytes)
+    throw new LineError(`${place}.secret must be base32 of at least ${minSecretBytes} bytes`);
 }
 
 /** As short as those of widespread apps. */
-const leastSecretBytes = 10;
+const minSecretBytes = 10;
 
 function checkId(place: string, id: string | null): string | null {
   if (id === null) return null;

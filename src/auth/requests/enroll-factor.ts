@@ -99,11 +99,11 @@ function check(config: AuthConfig, body: unknown): Request {
 function makeSecret(config: AuthConfig, user: User, issuer: string): Omit<Totp, 'qrCode'> {
   const secret = toBase32(randomBytes(secretBytes));
   const account = user.email ?? user.phone ?? user.id;
-  return { secret, uri: totpUri(secret, { issuer: issuer || usualIssuer(config), account }) };
+  return { secret, uri: totpUri(secret, { issuer: issuer || defaultIssuer(config), account }) };
 }
 
 /** The application's host, as users see it in their browser. Addresses of mobile apps have only a scheme. */
-function usualIssuer({ site_url: siteUrl }: AuthConfig): string {
+function defaultIssuer({ site_url: siteUrl }: AuthConfig): string {
   const { host, protocol } = new URL(siteUrl);
   return host || protocol.slice(0, -1);
 }

@@ -87,7 +87,7 @@ function findRefusal(url: string, site: Address, patterns: readonly UrlPattern[]
   if (refusedSchemes.includes(scheme)) return 'script';
   const isSameHost = scheme === site.scheme && host === site.host;
   if (isSameHost && (port === site.port || isLoopbackName(host))) return null;
-  const isWeb = scheme in usualPorts;
+  const isWeb = scheme in defaultPorts;
   if (/^[0-9]+$/.test(host)) return 'ip-address';
   if (isIP(host) !== 0) {
     if (!isLoopbackIp(host)) return 'ip-address';
@@ -124,7 +124,7 @@ function isLoopbackIp(host: string): boolean {
   return host === '::1' || /^127\./.test(host);
 }
 
-const usualPorts: Readonly<Record<string, string>> = { http: '80', https: '443' };
+const defaultPorts: Readonly<Record<string, string>> = { http: '80', https: '443' };
 
 /** Longest address that is checked, in characters. */
 const maxLength = 16_384;
@@ -142,12 +142,12 @@ function parseAddress(url: string): Address | null {
   const [, bracketed, plain, port = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::([0-9]*))?$/.exec(hostAndPort) ?? [];
   const host = (bracketed ?? plain)?.toLowerCase();
   if (host === undefined) return null;
-  const isWeb = scheme in usualPorts;
+  const isWeb = scheme in defaultPorts;
   const seen = parsed.hostname.replace(/^\[|\]$/g, '').toLowerCase();
   // Browsers read a host of digits as an IP address; a later check refuses it by its text.
   if (isWeb && (host === '' || (seen !== host && !/^[0-9]+$/.test(host)))) return null;
   const text = resolveDots(url, match[0].length, parsed.pathname);
-  return { scheme, host, port: port === usualPorts[scheme] ? '' : port, authority, text };
+  return { scheme, host, port: port === defaultPorts[scheme] ? '' : port, authority, text };
 }
 
 /** The address without its fragment, with the path that a browser makes of one with dot segments. */

@@ -70,7 +70,7 @@ const most = {
 };
 
 /** Shortest hash, and shortest key of a Firebase project, in bytes. A shorter one would match too many passwords. */
-const leastBytes = 16;
+const minBytes = 16;
 
 function unreadable(kind: string): UnreadableHashError {
   return new UnreadableHashError(`The ${kind} hash is malformed or has parameters out of range.`);
@@ -97,12 +97,7 @@ function readArgon2(passwordHash: string): Check {
     1024 * memory <= most.memory && 1024 * memory * passes <= most.work && parallelism <= most.parallelism;
   // What RFC 9106 demands.
   const isValid = passes >= 1 && parallelism >= 1 && memory >= 8 * parallelism && nonce.length >= 8;
-  if (
-    (algorithm !== 'argon2i' && algorithm !== 'argon2id') ||
-    !isAcceptable ||
-    !isValid ||
-    wanted.length < leastBytes
-  ) {
+  if ((algorithm !== 'argon2i' && algorithm !== 'argon2id') || !isAcceptable || !isValid || wanted.length < minBytes) {
     throw unreadable('Argon2');
   }
   const parameters = { nonce, memory, passes, parallelism, tagLength: wanted.length };
@@ -124,7 +119,7 @@ function readFirebase(passwordHash: string): Check {
   const wanted = Buffer.from(parts?.hash ?? '', 'base64');
   const memory = 128 * r * 2 ** n;
   const isAcceptable = memory <= most.memory && memory * p <= most.work && Math.min(n, r, p) >= 1;
-  if (parts === undefined || Math.min(signer.length, wanted.length) < leastBytes || !isAcceptable) {
+  if (parts === undefined || Math.min(signer.length, wanted.length) < minBytes || !isAcceptable) {
     throw unreadable('Firebase');
   }
   const salt = Buffer.concat([Buffer.from(parts.salt ?? '', 'base64'), Buffer.from(parts.ss ?? '', 'base64')]);
@@ -143,8 +138,7 @@ const computePbkdf2 = promisify(pbkdf2);
 function readPbkdf2(passwordHash: string): Check {
   const { digest = '', rounds, bytes, salt = '', hash = '' } = pbkdf2Pattern.exec(passwordHash)?.groups ?? {};
   const wanted = Buffer.from(hash, 'base64');
-  const isWhole =
-    wanted.length >= leastBytes && wanted.length <= 64 && Number(bytes ?? wanted.length) === wanted.length;
+  const isWhole = wanted.length >= minBytes && wanted.length <= 64 && Number(bytes ?? wanted.length) === wanted.length;
   if (!isWhole || !(Number(rounds) >= 1 && Number(rounds) <= most.pbkdf2Rounds)) throw unreadable('PBKDF2');
   const nonce = Buffer.from(salt, 'base64');
   return async (password) =>

@@ -16,15 +16,15 @@ export interface PageAnswer<Body> {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const usualSize = 50;
-const largestSize = 1000;
+const defaultSize = 50;
+const maxSize = 1000;
 
 /** Reads `page` and `per_page`; empty ones count as absent. @throws AuthError `validation_failed` */
 export function parsePage(query: URLSearchParams): Page {
   const number = parseCount('page', query.get('page')) ?? 1;
-  const size = parseCount('per_page', query.get('per_page')) ?? usualSize;
+  const size = parseCount('per_page', query.get('per_page')) ?? defaultSize;
   if (size === 0) throw refuse('per_page must be at least 1');
-  return { number: Math.max(1, number), size: Math.min(size, largestSize) };
+  return { number: Math.max(1, number), size: Math.min(size, maxSize) };
 }
 
 function parseCount(name: string, text: string | null): number | null {

@@ -34,7 +34,7 @@ import { readExampleOperations } from './package-files.ts';
 import { printPsql, printWelcome } from './welcome.ts';
 
 /** Default port of the database, next to the gateway's. */
-const usualDatabasePort = 54_322;
+const defaultDatabasePort = 54_322;
 
 /** The command `pgreflect start`. */
 export const start: Command = {
@@ -90,7 +90,7 @@ async function startProject(
     dataDirectory: dataOf(directory),
     password: project.superuserPassword,
     persistent: true,
-    preferredPort: project.databasePort ?? usualDatabasePort,
+    preferredPort: project.databasePort ?? defaultDatabasePort,
     ...(values.databasePort && { port: values.databasePort }),
   });
   try {

@@ -7,7 +7,7 @@ const unitMs: Readonly<Record<string, number>> = {
 }; // biome-ignore format: a table
 
 /** Longest duration of Go, in milliseconds: 2^63 nanoseconds. */
-const longestMs = 9_223_372_036_854;
+const maxMs = 9_223_372_036_854;
 
 /** Milliseconds; below zero, with a minus sign, is a time in the past. Null for invalid text. */
 export function parseGoDuration(text: string): number | null {
@@ -16,7 +16,7 @@ export function parseGoDuration(text: string): number | null {
   if (!/^((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) return null;
   const parts = rest.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy);
   const sum = [...parts].reduce((total, [, amount, unit]) => total + Number(amount) * (unitMs[unit ?? ''] ?? 0), 0);
-  if (sum > longestMs) return null;
+  if (sum > maxMs) return null;
   return sign === '-' ? -sum : sum;
 }
 

@@ -56,7 +56,7 @@ export interface RenderOptions extends Partial<TemplateLimits> {
 export type TemplateData = Readonly<Record<string, unknown>>;
 
 /** Default time limit of parsing in milliseconds: half a megabyte of ordinary markup takes a twentieth of it. */
-const usualParseMs = 1000;
+const defaultParseMs = 1000;
 
 /** Default limits of rendering. */
 const defaultTemplateLimits: TemplateLimits = {
@@ -74,7 +74,7 @@ const defaultTemplateLimits: TemplateLimits = {
 export function parseTemplate(source: string, options: TemplateOptions): Template {
   const { kind, extraUrlSchemes = [], keepConditionalComments = false, layout = null, partials = {} } = options;
   const text = source.toWellFormed();
-  const budget = new Budget(options.maxMs ?? usualParseMs, 'parse_limit', 'reading the template');
+  const budget = new Budget(options.maxMs ?? defaultParseMs, 'parse_limit', 'reading the template');
   try {
     return guardStack('nested_too_deep', makeTemplate);
   } catch (error) {
@@ -136,7 +136,7 @@ export function metadataOf(template: Template): ReturnType<typeof findMetadata> 
 
 /** Whether text behind this markup is in no tag, comment, title, script or style. */
 export function endsInText(html: string): boolean {
-  const budget = new Budget(usualParseMs, 'parse_limit', 'reading the page');
+  const budget = new Budget(defaultParseMs, 'parse_limit', 'reading the page');
   try {
     return rewriteText(startContext, html, { keepsConditional: false, budget }).context.state === 'text';
   } catch (error) {

@@ -19,7 +19,7 @@ import { readEmailMarkup } from './email-markup.ts';
 import { findEmptyLinks } from './empty-links.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 import { differentVariables, shorten } from './language-variables.ts';
-import { longestText } from './longest-text.ts';
+import { maxText } from './longest-text.ts';
 import { meantVariable } from './meant-variable.ts';
 import { findDeadAddresses, findPlainVariables, type PlainText } from './plain-variables.ts';
 import { variablesThatAct } from './template-samples.ts';
@@ -259,7 +259,7 @@ const maxSubject = 70;
 
 function ofLength({ source, tree }: Template, part: TemplatePart): readonly Finding[] {
   if (part === 'subject') {
-    const length = longestText(tree);
+    const length = maxText(tree);
     const what = `the subject has ${length} characters, and mail programs cut it after about ${maxSubject}`;
     return length <= maxSubject ? [] : [findingOnWhole(what, 'long-subject')];
   }

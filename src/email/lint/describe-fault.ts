@@ -37,7 +37,7 @@ export function noteWrongValue(
   place: TemplatePlace,
 ) {
   const { message, line, column } = located(composed, new TemplateError('wrong_value', said, place));
-  const hint = usualHint(said);
+  const hint = defaultHint(said);
   const name = isComparison(said) ? 'comparison' : null;
   const finding = {
     message: hint === null ? message : `${message} (${hint})`,
@@ -62,7 +62,7 @@ function hintAt(source: string, offset: number, code: TemplateError['code']): st
   if (code === 'syntax' && rest.startsWith('/*')) return 'write a comment without blanks at its ends: {{/* note */}}';
   const [, name, argument] = (code === 'unknown_function' && /^(\w+)([ \t]+["\w.$(])?/.exec(rest)) || [];
   const isCalled = argument !== undefined || /\|\s{0,9}$/.test(source.slice(Math.max(0, offset - 10), offset));
-  if (name === undefined || !isCalled || usualHint(`function "${name}" not defined`) !== null) return null;
+  if (name === undefined || !isCalled || defaultHint(`function "${name}" not defined`) !== null) return null;
   return `there is no function ${name}: compare with eq, or use the value as it is`;
 }
 
@@ -94,7 +94,7 @@ const maxAction = 2000;
 const maxShown = 60;
 
 function hintOf({ code, message }: TemplateError, email: EmailKind | null): string | null {
-  const usual = usualHint(message);
+  const usual = defaultHint(message);
   if (usual !== null) return usual;
   const [, name] = (code === 'unknown_function' && /^function "(.*)" not defined$/s.exec(message)) || [];
   if (name === undefined) return null;
@@ -102,15 +102,15 @@ function hintOf({ code, message }: TemplateError, email: EmailKind | null): stri
   return meant === null ? 'a variable begins with a dot: {{ .Data.name }}' : `did you mean ${meant}?`;
 }
 
-function usualHint(message: string): string | null {
-  return usualMistakes.find(([words]) => words.test(message))?.[1] ?? null;
+function defaultHint(message: string): string | null {
+  return defaultMistakes.find(([words]) => words.test(message))?.[1] ?? null;
 }
 
 const orWrite = 'for a value where there is none, write {{ or .Data.name "there" }}';
 const comparison = 'compare with eq, ne, lt, le, gt or ge: {{ if eq .Data.plan "pro" }}';
 
 /** Go's messages for common mistakes, and what to write. */
-const usualMistakes: readonly (readonly [RegExp, string])[] = [
+const defaultMistakes: readonly (readonly [RegExp, string])[] = [
   [/^unexpected "[{}]" in |^bad character U\+007D /, 'write an action with two braces on each side: {{ .Name }}'],
   [/ U\+20(?:18|19|1A|1C|1D|1E) /, 'write straight quotes: "de"'],
   [/ U\+(?:00AD|200[B-F]|2060|FEFF) /, 'it is an invisible character: remove it'],

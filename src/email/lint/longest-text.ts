@@ -4,7 +4,7 @@
 import type { TemplateNode, TemplateTree } from '../engine/tree.ts';
 
 /** In characters. Visits each node once. */
-export function longestText({ main, named }: TemplateTree): number {
+export function maxText({ main, named }: TemplateTree): number {
   const known = new Map<string, number>();
   return ofList(main);
 

@@ -6,7 +6,7 @@ import { type EmailKind, type EmailVariable, emailKinds } from '../../config/aut
 import { nearestName } from '../../config/nearest-name.ts';
 
 /** Names of other services, without case and underscores. */
-const usualNames: readonly (readonly [EmailVariable, RegExp])[] = [
+const defaultNames: readonly (readonly [EmailVariable, RegExp])[] = [
   ['ConfirmationURL',
     /^(?:(?:confirm|confirmation|action|verify|verification|activation|magic|invite|invitation|reset|resetpassword|passwordreset|recovery|login|signin|button)(?:url|link)|url|link|href)$/],
   ['TokenHash', /^(?:hash|hashedtoken|tokenhashed)$/],
@@ -26,6 +26,6 @@ export function meantVariable(name: string, email: EmailKind): string | null {
   if (nearest !== null) return `.${nearest}`;
   const plain = name.toLowerCase().replaceAll('_', '');
   if (ofUsers.test(plain)) return plain.endsWith('metadata') ? '.Data' : '.Data.name';
-  const [usual] = usualNames.find(([, names]) => names.test(plain)) ?? [];
+  const [usual] = defaultNames.find(([, names]) => names.test(plain)) ?? [];
   return usual !== undefined && (variables as readonly string[]).includes(usual) ? `.${usual}` : null;
 }

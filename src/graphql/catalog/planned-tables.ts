@@ -15,7 +15,7 @@ export type PlannedTable = readonly [
 export type SqlRoutine = readonly [oid: string, name: string, text: string];
 
 /** As sql/catalog.sql cuts it. */
-const longestText = 20_000;
+const maxText = 20_000;
 
 /** Measured: a character of a function's text becomes so many of a view's query. */
 const charactersOfText = 40;
@@ -25,7 +25,7 @@ const source = /(?:\b(?<sure>from|join)\b|,)\s*(?:(?:only|lateral)\s+)?(?:[\w"]+
 
 /** A text whose tables are not read, but found by name. */
 function plannedRoutine([oid, , text]: SqlRoutine, named: ReadonlyMap<string, string>): PlannedTable {
-  if (text.length >= longestText) return [oid, Number.POSITIVE_INFINITY, [], []];
+  if (text.length >= maxText) return [oid, Number.POSITIVE_INFINITY, [], []];
   const relations = [...text.matchAll(source)].flatMap(({ groups }) => {
     const found = named.get(groups?.name?.toLowerCase() ?? '');
     return found ?? (groups?.sure === undefined ? [] : '');

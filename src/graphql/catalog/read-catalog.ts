@@ -37,7 +37,7 @@ const trustedSchemasStatement = loadSqlFile('trusted-schemas.sql');
 const catalogStatement = loadSqlFile('catalog.sql');
 
 /** Time limit of reading: a thousand times the duration for 1,000 tables. */
-const longestReadMs = 300_000;
+const maxReadMs = 300_000;
 /** Attempts before a failure is final, and before a complete catalog is accepted although it changed meanwhile. */
 const maxReadings = 30;
 const maxWholeReadings = 4;
@@ -114,7 +114,7 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
       ]),
     {
       begin: 'begin isolation level read committed read only',
-      answerWithinMs: longestReadMs,
+      answerWithinMs: maxReadMs,
     },
   );
   const isSettled = settled?.committing === 0;

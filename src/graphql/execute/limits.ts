@@ -11,7 +11,7 @@ import { hasBackReference } from '../compile/input/json-path.ts';
 import type { Operand, ValueLanguage } from '../compile/input/plan-budget.ts';
 import { regexSize } from '../compile/input/regex-size.ts';
 import type { Slot, Variables } from '../compile/input/slot.ts';
-import { longestTexts, textBound } from '../compile/input/text-bound.ts';
+import { maxTexts, textBound } from '../compile/input/text-bound.ts';
 import { entryValue } from '../compile/input/update-list.ts';
 import { entriesAt, valueAt } from '../compile/input/variable-path.ts';
 import type { LimitPlan } from '../compile/plan/plan.ts';
@@ -79,14 +79,14 @@ function refuseBackReferences({ patterns }: CompiledOperation, variables: Variab
 }
 
 /** Largest regular expression with its repetitions written out. */
-const largestRegex = 10_000;
+const maxRegex = 10_000;
 
 function refuseLargePatterns({ patterns }: CompiledOperation, variables: Variables): void {
   const source = { variables, introspection: new Map<string, string>() };
   const slots = new Set(patterns.flatMap(({ language, slot }) => (language === 'regex' ? [slot] : [])));
   for (const slot of slots) {
-    if (regexSize(bindSlot(slot, source) ?? '') <= largestRegex) continue;
-    const message = `The regular expression is too large: more than ${largestRegex} characters with its repetitions written out.`;
+    if (regexSize(bindSlot(slot, source) ?? '') <= maxRegex) continue;
+    const message = `The regular expression is too large: more than ${maxRegex} characters with its repetitions written out.`;
     throw new PublicError('BAD_USER_INPUT', message);
   }
 }
@@ -150,11 +150,11 @@ function valuesInLists(json: string): number {
 const heaviest = 1_000_000;
 
 /** Most that the protocol can send. */
-const mostParameters = 65_535;
+const maxParameters = 65_535;
 
 function refuseHeavyStatements({ statements }: CompiledOperation): void {
-  if (statements.some(({ slots }) => slots.length > mostParameters)) {
-    const message = `The operation has more than ${mostParameters} values. Send several operations, or lists as variables.`;
+  if (statements.some(({ slots }) => slots.length > maxParameters)) {
+    const message = `The operation has more than ${maxParameters} values. Send several operations, or lists as variables.`;
     throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'planning' } });
   }
   if (statements.every(({ weight }) => weight <= heaviest)) return;
@@ -173,7 +173,7 @@ function refuseLongTexts({ statements }: CompiledOperation, variables: Variables
       length += bound > 0 ? bound * uses[index]! : lengthOfCopies(slot, uses[index]! - 1, source);
     }
   }
-  if (length <= longestTexts) return;
+  if (length <= maxTexts) return;
   const message =
     'Values in the document are too long, or use long variables too often. Send the lists and objects as variables.';
   throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'text' } });

@@ -11,7 +11,7 @@ import { type TypeResolver, type TypeResolvers, unmodified } from './resolve-typ
 import { elementOf } from './sql-types.ts';
 
 /** Levels of composite types in each other: every level may double the length of a text. */
-const mostLevels = 3;
+const maxLevels = 3;
 
 interface CompositeScope {
   readonly context: ModelContext;
@@ -78,8 +78,8 @@ export class Composites {
     if (members.every(({ fieldName }) => fieldName === null))
       return `${path}, none of whose members GraphQL can show. Take json in its place`;
     const levels = 1 + Math.max(...members.map((member) => this.#levelsOf(member)));
-    if (levels > mostLevels)
-      return `${path}, which has more than ${mostLevels} levels of composite types. Take json in its place`;
+    if (levels > maxLevels)
+      return `${path}, which has more than ${maxLevels} levels of composite types. Take json in its place`;
     const namespace = context.namespaces.get(type.typnamespace)!;
     const base =
       table?.baseName ??

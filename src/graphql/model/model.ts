@@ -170,7 +170,7 @@ export interface Table extends QualifiedName {
   /** A constraint guarantees at every moment that no two rows have the same key. */
   readonly uniqueKey: boolean;
   /** No index of an expression has an unusual null position. */
-  readonly usualNullOrder: boolean;
+  readonly defaultNullOrder: boolean;
   /** The declared types of all key columns allow `bByPk`. */
   readonly byPk: boolean;
   /** The table has its root field `bCollection`: of equal names, only one table gets it. */
@@ -246,7 +246,7 @@ export interface Column {
   /** The column or its domain is not null. Some writes bypass domain constraints, so a row may still have a null. */
   readonly neverNull: boolean;
   /** No index has an unusual null position: an order without nulls may use either. */
-  readonly usualNullOrder: boolean;
+  readonly defaultNullOrder: boolean;
   /** No row has a null, and the null order is usual. */
   readonly hasNoNulls: boolean;
   /** Set if its collation may take different texts for equal. */

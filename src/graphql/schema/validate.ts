@@ -43,16 +43,15 @@ export function validateDocument(
 }
 
 /** How many mistakes of a document have suggestions. Clients repair the first ones first. */
-const mostSuggestions = 3;
+const maxSuggestions = 3;
 /** After so many comparisons of names no further mistake has suggestions: each compares a name with all others of the schema. */
-const mostComparisons = 4000;
+const maxComparisons = 4000;
 
 /** The rules, of which only the first mistakes have suggestions. */
 function suggestingFirst(rules: readonly ValidationRule[], schema: GraphQLSchema): readonly ValidationRule[] {
   let mistakes = 0;
   const isHidden = () =>
-    mistakes >= mostSuggestions ||
-    (mistakes > 0 && mistakes * Object.keys(schema.getTypeMap()).length > mostComparisons);
+    mistakes >= maxSuggestions || (mistakes > 0 && mistakes * Object.keys(schema.getTypeMap()).length > maxComparisons);
   return rules.map((rule) => (context) => {
     const reportError = (error: GraphQLError) => {
       mistakes += 1;

@@ -67,7 +67,7 @@ export type Delivery = ValueOf<typeof deliverySchema>;
 export type SuppressedAddress = ValueOf<typeof suppressedSchema>;
 
 const maxPage = 200;
-const usualPage = 50;
+const defaultPage = 50;
 
 const idPattern = /^\d{1,18}$/;
 const suppressedPattern = /^[0-9a-f]{64}$/;
@@ -95,7 +95,7 @@ export const deliveryFilters = {
     about(text, { pattern: idPattern.source }),
     'Only emails before the one with this id: the last of the page before.',
   ),
-  limit: filter(about(integerBetween(1, maxPage), { default: usualPage }), 'Size of the page.'),
+  limit: filter(about(integerBetween(1, maxPage), { default: defaultPage }), 'Size of the page.'),
 };
 
 /** What to list; null: anything. */
@@ -123,7 +123,7 @@ export function readDeliveryFilter(query: Readonly<Record<string, unknown>>): De
     kind: read('kind', among(emailKindNames), `one of ${emailKindNames.join(', ')}`),
     user: read('user', isUuid, 'the id of a user'),
     before: read('before', (value) => idPattern.test(value), 'the id of a delivery'),
-    limit: Number(read('limit', isPageSize, `a whole number from 1 to ${maxPage}`) ?? usualPage),
+    limit: Number(read('limit', isPageSize, `a whole number from 1 to ${maxPage}`) ?? defaultPage),
   };
   if (problems.length > 0) throw new ManagementError('validation_failed', problems.join('; '));
   return filter;

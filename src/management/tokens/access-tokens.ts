@@ -27,7 +27,7 @@ type Joined<Names extends readonly string[]> = Names extends readonly [
   : '';
 
 /** Default scopes: all that Supabase's programs know. */
-export const usualScopes: readonly AccessScope[] = ['auth_config:read', 'auth_config:write'];
+export const defaultScopes: readonly AccessScope[] = ['auth_config:read', 'auth_config:write'];
 
 /** A listed token, without its text, which is shown only once. */
 export interface AccessToken {

@@ -25,7 +25,7 @@ interface ConnectionQueueOptions {
 }
 
 /** Pools with fewer connections reserve none. */
-const smallestSizeWithSpare = 5;
+const minSizeWithSpare = 5;
 /** Requests of one role that wait, for each connection: more are served in time only where each takes milliseconds. */
 const maxWaitingPerConnection = 100;
 
@@ -74,7 +74,7 @@ export class ConnectionQueue {
   constructor({ size, waitMs }: ConnectionQueueOptions) {
     this.#size = size;
     this.#waitMs = waitMs;
-    this.#spare = size < smallestSizeWithSpare ? 0 : 1;
+    this.#spare = size < minSizeWithSpare ? 0 : 1;
   }
 
   /** Number of waiting requests. */

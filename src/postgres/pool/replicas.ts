@@ -41,8 +41,8 @@ const primaryQuery = `select d.identity, p.position from (${databaseIdentity}) d
 
 /** Checks per allowed age, and the bounds of the interval in milliseconds. */
 const checksPerLag = 4;
-const shortestIntervalMs = 50;
-const longestIntervalMs = 500;
+const minIntervalMs = 50;
+const maxIntervalMs = 500;
 /** Shortest time between two checks caused by requests, in milliseconds. */
 const wantedIntervalMs = 20;
 
@@ -132,7 +132,7 @@ export class Replicas {
 
   async #keepChecking(): Promise<void> {
     const { signal } = this.#stopping;
-    const intervalMs = Math.max(shortestIntervalMs, Math.min(longestIntervalMs, this.#options.maxLagMs / checksPerLag));
+    const intervalMs = Math.max(minIntervalMs, Math.min(maxIntervalMs, this.#options.maxLagMs / checksPerLag));
     while (!signal.aborted) {
       await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => {});
       if (!signal.aborted) await this.#check();
@@ -154,7 +154,7 @@ export class Replicas {
     for (const replica of this.#replicas) if (sample !== null) replica.addSample(sample);
     // A replica that hangs delays neither the others nor the next check.
     const checks = this.#replicas.map((replica) => replica.check(this.#identity));
-    await Promise.race([Promise.all(checks), sleep(longestIntervalMs, undefined, { ref: false })]);
+    await Promise.race([Promise.all(checks), sleep(maxIntervalMs, undefined, { ref: false })]);
     for (const replica of this.#replicas) replica.noteAge();
   }
 

@@ -29,7 +29,7 @@ const defaultSlowMs = 20;
 const maxSlowMs = 200;
 /** Number of flights with custom plans: at first, and at most. */
 const firstPlanned = 1000;
-const mostPlanned = 1_000_000;
+const maxPlanned = 1_000_000;
 
 interface Expectation {
   ms: number;
@@ -114,7 +114,7 @@ function notePlan(known: Expectation, ms: number): void {
     known.slowMs = Math.min(Math.max(defaultSlowMs, slowDecay * known.slowMs, 2 * ms), maxSlowMs);
   } else if (ms > known.slowMs) {
     known.planned = known.plannedNext;
-    known.plannedNext = Math.min(2 * known.plannedNext, mostPlanned);
+    known.plannedNext = Math.min(2 * known.plannedNext, maxPlanned);
   }
 }
 

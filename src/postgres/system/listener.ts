@@ -43,7 +43,7 @@ const pauseAfter = backoff(250, 15_000);
  * may take.
  */
 const firstPauseMs = 100;
-const longestPauseMs = 10_000;
+const maxPauseMs = 10_000;
 const idleShare = 0.05;
 
 /** Starts listening; retries failures with growing delays and never throws. */
@@ -97,9 +97,9 @@ function pace(check: () => Promise<boolean>, signal: AbortSignal): () => void {
       const began = performance.now();
       const hasChanged = await check().catch(() => false);
       const tookMs = performance.now() - began;
-      pauseMs = hasChanged ? 0 : Math.min(Math.max(2 * pauseMs, firstPauseMs, tookMs / idleShare), longestPauseMs);
+      pauseMs = hasChanged ? 0 : Math.min(Math.max(2 * pauseMs, firstPauseMs, tookMs / idleShare), maxPauseMs);
       // Checks take half of the time at most.
-      await sleep(Math.max(pauseMs, Math.min(tookMs, longestPauseMs)), undefined, { signal }).catch(() => {});
+      await sleep(Math.max(pauseMs, Math.min(tookMs, maxPauseMs)), undefined, { signal }).catch(() => {});
     }
     isRunning = false;
   }

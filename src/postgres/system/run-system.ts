@@ -50,13 +50,13 @@ export interface SystemPoolOptions extends DriverPoolOptions {
 }
 
 /** Far longer than our statements take, even if a busy server compares a catalog of very many tables. */
-const usualAnswerMs = 60_000;
+const defaultAnswerMs = 60_000;
 /** Most statements prepared per connection, because a server process keeps them all. */
 const maxPrepared = 300;
 
 /** Makes the pool; connects when first used. */
 export function createSystemPool(options: SystemPoolOptions): SystemPool {
-  const { answerWithinMs: usual = usualAnswerMs } = options;
+  const { answerWithinMs: usual = defaultAnswerMs } = options;
   const { pool, end } = createDriverPool(options);
   const names = new StatementNames(options.preparedStatements ?? false);
   const prepared = new WeakMap<DriverClient, PreparedStatements>();

@@ -26,7 +26,7 @@ export interface MessageReceiver {
 }
 
 /** Longest message of a connection without a known limit: a catalog is one row. */
-const usualMessageBytes = 256 * 1024 * 1024;
+const defaultMessageBytes = 256 * 1024 * 1024;
 
 const parseComplete = 0x31;
 const bindComplete = 0x32;
@@ -75,7 +75,7 @@ export class MessageReader {
    * The reader of an open connection. The first call sets the limit of messages and puts the reader in front of the
    * driver.
    */
-  static of(connection: DriverConnection, maxBytes: number = usualMessageBytes): MessageReader {
+  static of(connection: DriverConnection, maxBytes: number = defaultMessageBytes): MessageReader {
     const known = readers.get(connection);
     if (known !== undefined) return known;
     const { stream } = connection;

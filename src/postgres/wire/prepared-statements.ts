@@ -7,15 +7,15 @@
  */
 
 /** Most characters of all named texts of a connection. A server process keeps 30 to 80 bytes for each. */
-const mostCharacters = 400 * 1024;
+const maxCharacters = 400 * 1024;
 
 /**
  * Most characters that a connection has parsed in its life. For each, a server process keeps up to 9 bytes until it ends, mostly of
  * types of rows, which every other selection has.
  */
-const mostParsed = 3_000_000;
+const maxParsed = 3_000_000;
 /** Longer unnamed statements are closed at the end of their flight: a server process keeps about 60 bytes for each character. */
-const mostUnnamed = 64 * 1024;
+const maxUnnamed = 64 * 1024;
 
 /** What a flight must send before it may bind a name. */
 type Preparation = 'none' | 'parse' | 'close_and_parse';
@@ -79,7 +79,7 @@ export class PreparedStatements {
       characters += text.length;
     }
     const surplus = this.#names.size + added - this.#limit;
-    const surplusCharacters = this.#characters + characters - mostCharacters;
+    const surplusCharacters = this.#characters + characters - maxCharacters;
     const isFull = added > 0 && (surplus > 0 || surplusCharacters > 0);
     const closed = isFull ? this.#leastUsed(steps, surplus, surplusCharacters) : none;
     for (const name of closed) this.#setState(name, 'unknown');
@@ -88,7 +88,7 @@ export class PreparedStatements {
 
   /** Whether its server process should be replaced by a new one. */
   get isWorn(): boolean {
-    return this.#parsed > mostParsed;
+    return this.#parsed > maxParsed;
   }
 
   /** As many names as needed for both limits. */
@@ -136,7 +136,7 @@ export class PreparedStatements {
 
   /** Whether the flight must close its unnamed statement at its end. */
   closesUnnamed(changes: NameChanges): boolean {
-    if ((changes.unnamed?.length ?? 0) <= mostUnnamed) return false;
+    if ((changes.unnamed?.length ?? 0) <= maxUnnamed) return false;
     changes.unnamed = null;
     return true;
   }

@@ -8,7 +8,7 @@
 
 /** Interval of the measurement in milliseconds, and the most that one interval counts: the rest was a pause. */
 const lookMs = 50;
-const mostMs = 100;
+const maxMs = 100;
 
 let unpausedMs = 0;
 let lookedAt = performance.now();
@@ -19,7 +19,7 @@ let timer: NodeJS.Timeout | null = null;
 /** Milliseconds from an arbitrary start; compare only values between `beginUnpaused` and its `endUnpaused`. */
 export function unpausedNow(): number {
   const passedMs = performance.now() - lookedAt;
-  return unpausedMs + (timer === null ? passedMs : Math.min(passedMs, mostMs));
+  return unpausedMs + (timer === null ? passedMs : Math.min(passedMs, maxMs));
 }
 
 /** Starts measuring; calls are counted. */

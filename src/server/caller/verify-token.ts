@@ -16,7 +16,7 @@ import {
   jwtVerify,
 } from 'jose';
 import type { Config } from '../../config/config.ts';
-import { type JsonWebKeyMember, usualAlgorithm } from '../../config/json-web-keys.ts';
+import { defaultAlgorithm, type JsonWebKeyMember } from '../../config/json-web-keys.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
@@ -115,7 +115,7 @@ async function importKeys({ jwtKeys, jwks, jwtSecret }: TokenOptions): Promise<r
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
 
 async function importKey(jwk: JsonWebKeyMember, own: boolean): Promise<PinnedKey> {
-  const alg = jwk.alg ?? usualAlgorithm(jwk);
+  const alg = jwk.alg ?? defaultAlgorithm(jwk);
   const publicEntries = Object.entries(jwk).filter(([member]) => !privateMembers.includes(member));
   const key = await importJWK({ ...Object.fromEntries(publicEntries), key_ops: ['verify'] } as JWK, alg);
   invariant(typeof alg === 'string', 'a key without algorithm cannot be imported');
@@ -193,7 +193,7 @@ function pinAlgorithms(text: string): string {
   const { keys } = JSON.parse(text) as { keys: JsonWebKeyMember[] };
   const pinned = keys
     .filter(({ kty }) => kty !== 'oct')
-    .map((key) => ({ ...key, alg: key.alg ?? usualAlgorithm(key) }));
+    .map((key) => ({ ...key, alg: key.alg ?? defaultAlgorithm(key) }));
   return JSON.stringify({ keys: pinned });
 }
 

@@ -92,7 +92,7 @@ class Connections {
   readonly #maxPerNetwork: number;
   readonly #isExempt: (address: string) => boolean;
   readonly #addressOf: ClientAddress;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   /** What all clients had at the last look, and what was reserved since. */
   #keptBytes = 0;
   readonly #open = new Map<HttpSocket, Client>();
@@ -103,7 +103,7 @@ class Connections {
     const { maxConnectionsPerAddress, trustedProxies } = config;
     this.#server = server;
     this.#addressOf = addressOf;
-    this.#mostBytes = bufferedLimit(config);
+    this.#maxBytes = bufferedLimit(config);
     this.#maxPerNetwork = maxConnectionsPerAddress;
     const isTrusted = createTrust(trustedProxies);
     this.#isExempt = (address) => local.has(address) || isTrusted(address);
@@ -165,7 +165,7 @@ class Connections {
     const client = this.#open.get(request.socket);
     if (client === undefined) return { isHeld: false, closed: 0 };
     this.#keptBytes += client.hold(request, bytes);
-    const closed = this.#keptBytes > this.#mostBytes ? this.closeLargest() : 0;
+    const closed = this.#keptBytes > this.#maxBytes ? this.closeLargest() : 0;
     return { isHeld: !client.isClosed, closed };
   }
 
@@ -181,7 +181,7 @@ class Connections {
       const networks = new Map<string, number>();
       for (const [{ network }, bytes] of kept) networks.set(network, (networks.get(network) ?? 0) + bytes);
       this.#keptBytes = sum(networks.values());
-      if (this.#keptBytes <= this.#mostBytes) return closed;
+      if (this.#keptBytes <= this.#maxBytes) return closed;
       const network = largest(networks);
       const client = largest(new Map([...kept].filter(([each]) => each.network === network)));
       kept.delete(client);

@@ -38,7 +38,7 @@ export function isPublic(text: string): boolean {
 const kept = { keepAlive: true, timeout: 4000 };
 
 /** Some APIs refuse requests without these. */
-const usualHeaders = { accept: '*/*', 'user-agent': 'pgreflect' };
+const defaultHeaders = { accept: '*/*', 'user-agent': 'pgreflect' };
 
 /** @param hosts Returns the hosts that may be private, as `host:port`; null: no restriction. */
 export function createEgress(hosts: (() => ReadonlySet<string>) | null): Egress {
@@ -69,7 +69,7 @@ function createFetch(lookup: LookupFunction | null): typeof fetch {
     if (lookup !== null && isIP(literal) !== 0 && !isPublic(literal)) throw refusal(hostname);
     const [send, agent] = protocol === 'https:' ? [httpsRequest, agents.https] : [httpRequest, agents.http];
     const { method, signal } = request;
-    const headers = { ...usualHeaders, ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' };
+    const headers = { ...defaultHeaders, ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' };
     const body = Buffer.from(await request.arrayBuffer());
     const options = { agent, method, signal, headers, ...(lookup !== null && { lookup }) };
     return new Promise((resolve, reject) => {

@@ -53,7 +53,7 @@ function keeps(text: string, at: number): boolean {
 }
 
 /** Allowed schemes of values, in addition to a caller's. Lower case. */
-const usualSchemes = ['http', 'https', 'mailto'];
+const defaultSchemes = ['http', 'https', 'mailto'];
 
 /** Whether a URL has no scheme or an allowed one. */
 function isSafe(url: string, extraSchemes: readonly string[]): boolean {
@@ -62,7 +62,7 @@ function isSafe(url: string, extraSchemes: readonly string[]): boolean {
   if (colon < 0 || (slash >= 0 && slash < colon)) return true;
   // Case-insensitive comparison treats `ſ` as `s`.
   const scheme = url.slice(0, colon).replaceAll('ſ', 's').toLowerCase();
-  return usualSchemes.includes(scheme) || extraSchemes.includes(scheme);
+  return defaultSchemes.includes(scheme) || extraSchemes.includes(scheme);
 }
 
 /** A filter against scripts: a value with another scheme becomes `#ZgotmplZ`. */

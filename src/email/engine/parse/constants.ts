@@ -88,8 +88,8 @@ export function decodeBytes(bytes: Uint8Array): string {
 const integerPattern =
   /^(?<sign>[+-]?)(?:0[xX](?<hex>[0-9a-fA-F_]+)|0[bB](?<binary>[01_]+)|0[oO]?(?<octal>[0-7_]+)|(?<decimal>[1-9][0-9_]*|0))$/;
 const radixes = { hex: '0x', binary: '0b', octal: '0o', decimal: '' } as const;
-const largestInteger = 2n ** 63n - 1n;
-const largestUnsigned = 2n ** 64n - 1n;
+const maxInteger = 2n ** 63n - 1n;
+const maxUnsigned = 2n ** 64n - 1n;
 
 /**
  * The value of a number: a bigint for an integer, a number for a float, null for an integer that needs all 64 bits and
@@ -102,11 +102,11 @@ export function parseNumber(source: string): number | bigint | Complex | null {
   }
   const integer = parseInteger(source);
   const looksFloat = /[.eEpP]/.test(source);
-  if (integer !== null && integer <= largestInteger && integer >= -largestInteger - 1n) {
+  if (integer !== null && integer <= maxInteger && integer >= -maxInteger - 1n) {
     // `-0x1e` is a float and `0x1e` is not: Go checks for the letter of an exponent before the sign.
     return looksFloat && !/^0[xX]/.test(source) ? Number(integer) : integer;
   }
-  if (integer !== null && integer > 0n && integer <= largestUnsigned && !source.startsWith('+')) return null;
+  if (integer !== null && integer > 0n && integer <= maxUnsigned && !source.startsWith('+')) return null;
   const float = parseFloatConstant(source);
   if (float === null) throw new Error(`illegal number syntax: ${JSON.stringify(source)}`);
   if (!looksFloat) throw new Error(`integer overflow: ${JSON.stringify(source)}`);

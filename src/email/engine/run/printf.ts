@@ -7,7 +7,7 @@ import { Byte, typeName, type Value } from '../values/value.ts';
 const flagNames = { '+': 'plus', '-': 'minus', '#': 'sharp', ' ': 'space', '0': 'zero' } as const;
 
 /** Largest width, precision or argument index. */
-const largestNumber = 1_000_000;
+const maxNumber = 1_000_000;
 
 /** The formatted text. @throws EvaluationFailure `output_limit` if it exceeds the limit. */
 export function printf(format: string, values: readonly Value[]): string {
@@ -149,7 +149,7 @@ class Formatter {
     const value = this.#values[this.#next];
     this.#next += 1;
     const number = typeof value === 'bigint' ? Number(value) : value instanceof Byte ? value.value : null;
-    return number === null || Math.abs(number) > largestNumber ? null : number;
+    return number === null || Math.abs(number) > maxNumber ? null : number;
   }
 
   #extra(): void {
@@ -166,5 +166,5 @@ class Formatter {
 function parseCount(digits: string): number | null {
   if (!/^[0-9]+$/.test(digits)) return null;
   // As in Go, the last digit may still exceed the limit.
-  return Number(digits.slice(0, -1)) > largestNumber ? null : Number(digits);
+  return Number(digits.slice(0, -1)) > maxNumber ? null : Number(digits);
 }

@@ -192,7 +192,7 @@ function coerceDeclared(
   const fitting = coerceFitting(places, values);
   if (fitting !== null) return { kind: 'coerced', variables: fitting };
   const declared = places.declared ?? [];
-  const costly = declared.find(({ name, type }) => costOf(values[name], type) > mostFieldsRead);
+  const costly = declared.find(({ name, type }) => costOf(values[name], type) > maxFieldsRead);
   if (costly !== undefined) {
     if (costOf(values[costly.name], costly.type) === Number.POSITIVE_INFINITY) {
       const message = `Variable "$${costly.name}" is nested too deeply. Send fewer levels.`;
@@ -237,13 +237,13 @@ function adaptValue(value: unknown, type: GraphQLInputType): unknown {
 }
 
 /** Most fields that graphql-js looks at for the objects of one variable: it goes through all fields of each one's type. */
-const mostFieldsRead = 50_000;
+const maxFieldsRead = 50_000;
 
 /** Fields that graphql-js would look at for a value, up to a little over the limit; infinite if deep nesting reaches that. */
 function costOf(value: unknown, type: GraphQLInputType): number {
   const waiting: [value: unknown, type: GraphQLInputType, level: number][] = [[value, type, 0]];
   let [fields, deepest] = [0, 0];
-  for (let next = waiting.pop(); next !== undefined && fields <= mostFieldsRead; next = waiting.pop()) {
+  for (let next = waiting.pop(); next !== undefined && fields <= maxFieldsRead; next = waiting.pop()) {
     const [found, at, level] = next;
     deepest = Math.max(deepest, level);
     const named = getNamedType(at);
@@ -259,7 +259,7 @@ function costOf(value: unknown, type: GraphQLInputType): number {
       if (placed !== undefined) waiting.push([member, placed.field.type, level + 1]);
     }
   }
-  return fields > mostFieldsRead && deepest > maxCopiedLevels ? Number.POSITIVE_INFINITY : fields;
+  return fields > maxFieldsRead && deepest > maxCopiedLevels ? Number.POSITIVE_INFINITY : fields;
 }
 
 /** Limit of characters for graphql-js, which may print the whole value in each of its errors. */

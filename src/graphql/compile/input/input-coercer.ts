@@ -35,7 +35,7 @@ export function haveSameKeys(left: readonly string[], right: readonly string[]):
 export type InputCoercer = (value: unknown, level: number) => unknown;
 
 /** Deeper values fit no document within the limits. */
-const mostLevels = 200;
+const maxLevels = 200;
 
 const coercers = new WeakMap<GraphQLInputType, InputCoercer>();
 
@@ -72,7 +72,7 @@ function coerceLeaf(type: GraphQLLeafType): InputCoercer {
 function coerceList(coerceItem: InputCoercer): InputCoercer {
   return (value, level) => {
     if (value === null) return null;
-    if (level > mostLevels) return undefined;
+    if (level > maxLevels) return undefined;
     if (!Array.isArray(value)) {
       const item = typeof value === 'object' && Symbol.iterator in value ? undefined : coerceItem(value, level + 1);
       return item === undefined ? undefined : [item];
@@ -98,7 +98,7 @@ function coerceObject(type: GraphQLInputObjectType): InputCoercer {
   let last: ObjectCoercers | null = null;
   return (value, level) => {
     if (value === null) return null;
-    if (typeof value !== 'object' || Array.isArray(value) || level > mostLevels) return undefined;
+    if (typeof value !== 'object' || Array.isArray(value) || level > maxLevels) return undefined;
     const keys = Object.keys(value);
     const coercers: ObjectCoercers | null =
       last !== null && haveSameKeys(last.keys, keys) ? last : coercersOf(type, keys);

@@ -4,7 +4,7 @@
  */
 import type { OperandWork } from '../../schema/operators.ts';
 import { RequestRefusal } from './input.ts';
-import { mostCells } from './row-keys.ts';
+import { maxCells } from './row-keys.ts';
 import type { Slot } from './slot.ts';
 
 const limits = {
@@ -56,7 +56,7 @@ const limits = {
 } as const;
 
 /** Most statements of all lists of updates. */
-export const mostStatements = limits.statements.most;
+export const maxStatements = limits.statements.most;
 
 /** The remaining budget while an operation is planned. */
 export interface PlanBudget extends Record<keyof typeof limits, number> {
@@ -99,7 +99,7 @@ export function createBudget(): PlanBudget {
     statements: statements.most,
     patterns: [],
     operands: [],
-    cells: mostCells,
+    cells: maxCells,
   };
 }
 

@@ -9,7 +9,7 @@ import { entryValue } from './update-list.ts';
 import { entriesAt, valueAt } from './variable-path.ts';
 
 /** Most characters of the texts that {@link textBound} counts. */
-export const longestTexts = 64_000_000;
+export const maxTexts = 64_000_000;
 
 const counted: ReadonlySet<Slot['kind']> = new Set(['array', 'record', 'composite', 'entry_values']);
 

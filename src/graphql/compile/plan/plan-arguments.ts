@@ -47,12 +47,12 @@ function planValue(type: ArgumentType, input: Input): Slot {
 }
 
 /** Longest text of objects in each other, for which quotes are doubled several times. */
-const longestText = 16_000_000;
+const maxText = 16_000_000;
 
 // The text of a statement is the same for all objects: they are one parameter.
 function planVariable(input: Input): Slot {
   const form = formOf(input.type);
-  if (nests(form) && input.ask({ kind: 'text_length', form, most: longestText }) === 'long') {
+  if (nests(form) && input.ask({ kind: 'text_length', form, most: maxText }) === 'long') {
     const message = `The value of ${input.place()} is too large for an argument of a composite type. Send less at once.`;
     throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'text', input: input.place() } });
   }

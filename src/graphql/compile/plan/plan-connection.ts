@@ -102,12 +102,12 @@ function planCountLimit(planner: Planner, field: MergedFields, { pages }: Nestin
   const input = inputsOf(planner, field).find(({ origin }) => origin.kind === 'count_at_most')?.input;
   if (input === undefined || input.state() !== 'value') return null;
   if (input.isNegative()) throw new PublicError('BAD_USER_INPUT', '`atMost` must be an unsigned integer');
-  const limit = planLimit(input, largestInt);
+  const limit = planLimit(input, maxInt);
   planner.costs.push([...pages.slice(0, -1), limit]);
   return limit;
 }
 
-const largestInt = 2 ** 31 - 1;
+const maxInt = 2 ** 31 - 1;
 
 function planEdgeEntry(
   planner: Planner,

@@ -131,7 +131,7 @@ function planNodeIdOperator(table: Table, input: Input): Condition {
 function planRelationship(at: Level, relationship: Relationship, target: Table, input: Input): Condition | null {
   const { planner, nesting, table, relations } = at;
   spend(planner.budget, 'relationFilters');
-  if (relations >= mostNested) throw refuseInput(tooNested, input);
+  if (relations >= maxNested) throw refuseInput(tooNested, input);
   const below = {
     ...at,
     nesting: descend(planner, nesting, { kind: 'constant', value: 1 }),
@@ -206,5 +206,5 @@ function planAggregate(at: Level, aggregate: Input, related: Relate): Condition 
 }
 
 /** Nesting limit of filters through relationships. */
-const mostNested = 4;
-const tooNested = `Filters through relationships nest at most ${mostNested} deep.`;
+const maxNested = 4;
+const tooNested = `Filters through relationships nest at most ${maxNested} deep.`;

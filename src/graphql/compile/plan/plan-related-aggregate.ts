@@ -8,14 +8,14 @@ import { invariant } from '../../../shared/invariant.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
-import { type Condition, type Expression, type LimitPlan, mostCounted, type RelatedRows } from './plan.ts';
+import { type Condition, type Expression, type LimitPlan, maxCounted, type RelatedRows } from './plan.ts';
 import { combine, planNullTest, planOperator } from './plan-operator.ts';
 import { planLimit } from './plan-page.ts';
 import type { Nesting, Planner } from './planner.ts';
 
 type Entries = ReturnType<Input['fields']>;
 
-const allCounted: LimitPlan = { kind: 'constant', value: mostCounted };
+const allCounted: LimitPlan = { kind: 'constant', value: maxCounted };
 
 /** The condition of a `BAggregateFilter` without its `filter`; null if empty. */
 export function planRelatedAggregate(
@@ -104,7 +104,7 @@ function planCount({ planner, nesting, related }: Counting, { field, input }: En
   if (known === 'true' || known === 'false') return { kind: 'constant', value: known === 'true' };
   const exists: Condition = { kind: 'exists', related };
   if (known !== undefined) return known === 'some' ? exists : { kind: 'not', item: exists };
-  const counted = operator === 'in' ? allCounted : planLimit(input, mostCounted);
+  const counted = operator === 'in' ? allCounted : planLimit(input, maxCounted);
   planner.costs.push([...nesting.pages, counted]);
   const slot = operator === 'in' ? input.listSlot() : input.slot();
   const count: Condition = { kind: 'count_related', related, operator, slot };
@@ -138,7 +138,7 @@ function askBounds(operator: CountOperator | 'is', input: Input): Bound | 'more'
 }
 
 function askBound(input: Input): Bound | 'more' {
-  const bound = input.ask({ kind: 'count', most: mostCounted });
+  const bound = input.ask({ kind: 'count', most: maxCounted });
   if (bound === 'large') throw refuseInput(tooLarge, input);
   return bound as Bound | 'more';
 }
@@ -150,4 +150,4 @@ function askList(input: Input): 'more' {
   return 'more';
 }
 
-const tooLarge = `A count of related rows is compared with numbers up to ${mostCounted}.`;
+const tooLarge = `A count of related rows is compared with numbers up to ${maxCounted}.`;

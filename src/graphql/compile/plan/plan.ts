@@ -318,7 +318,7 @@ export interface RelatedRows {
 }
 
 /** The largest number that a count of related rows may be compared with. */
-export const mostCounted = 1000;
+export const maxCounted = 1000;
 
 /** A root field of a mutation that writes a table. */
 export interface WritePlan {

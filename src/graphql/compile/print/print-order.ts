@@ -54,9 +54,9 @@ export function takesEither(expression: OrderExpression, isAlike: boolean, table
       return (isAlike || relationship.required) && takesEither(expression.expression, isAlike, target);
     }
     case 'column':
-      return isAlike ? expression.column.usualNullOrder : expression.column.hasNoNulls;
+      return isAlike ? expression.column.defaultNullOrder : expression.column.hasNoNulls;
     case 'computed':
-      return isAlike && table.usualNullOrder;
+      return isAlike && table.defaultNullOrder;
     default:
       return false;
   }

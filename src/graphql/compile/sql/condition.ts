@@ -17,7 +17,7 @@ import {
 } from '../../model/model.ts';
 import type { ComparisonOperator } from '../../schema/operators.ts';
 import type { Slot } from '../input/slot.ts';
-import { type Comparison, type Condition, mostCounted, type RelatedRows } from '../plan/plan.ts';
+import { type Comparison, type Condition, maxCounted, type RelatedRows } from '../plan/plan.ts';
 import { columnOf, keyColumns } from '../plan/plan-order.ts';
 import { printExpression, typeOf } from './expression.ts';
 import {
@@ -130,7 +130,7 @@ function printCountRelated(
   const most = sql`greatest(${operand}, 0)`;
   const limit =
     operator === 'in'
-      ? integer(mostCounted + 1)
+      ? integer(maxCounted + 1)
       : ['gte', 'lt'].includes(operator)
         ? most
         : sql`${most} operator(pg_catalog.+) 1`;

@@ -78,7 +78,7 @@ export function introspectionBody(
   values: readonly (readonly [key: string, text: string | null])[],
 ): Promise<string | CompressedText> {
   return remember(schema, request, JSON.stringify(values), function* ({ fields, describesOnce }) {
-    const text = new TextWriter(describesOnce ? Math.max(mostDescribed, request.maxBytes) : request.maxBytes);
+    const text = new TextWriter(describesOnce ? Math.max(maxDescribed, request.maxBytes) : request.maxBytes);
     text.write('{"data":{');
     for (const [index, [key, value]] of values.entries()) {
       const write = fields.get(key);
@@ -92,7 +92,7 @@ export function introspectionBody(
 }
 
 /** Limit of a description of each type, which is made and kept compressed: 127 MB of text for ten thousand tables. */
-const mostDescribed = 256 * 1024 * 1024;
+const maxDescribed = 256 * 1024 * 1024;
 
 type Answer = ReadonlyMap<string, string> | string | CompressedText;
 

@@ -62,7 +62,7 @@ function buildColumn(
     cast: types.cast(declared),
     notNull: row.attnotnull === true,
     neverNull: row.attnotnull === true || (source.table.relkind === 'r' && types.isNeverNull(declared)),
-    usualNullOrder: !row.hasUnusualNullOrder,
+    defaultNullOrder: !row.hasUnusualNullOrder,
     hasNoNulls: row.attnotnull === true && isPlain(source.table) && !row.hasUnusualNullOrder,
     nondeterministicCollation: row.nondeterministicCollation,
     readable,

@@ -63,7 +63,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     writesUserCode: row.writesUserCode,
     planningWeight: row.planningWeight,
     hasRules: row.relhasrules === true,
-    usualNullOrder: !row.hasUnusualNullOrder,
+    defaultNullOrder: !row.hasUnusualNullOrder,
     // A rule may return other rows than those with the key.
     uniqueKey: kind === 'table' && row.relhasrules !== true && isAlwaysUnique(row, selected.primaryKey),
     byPk: allowsLookup(context, key),

@@ -10,7 +10,7 @@ import { isUpsertable } from '../../../model/extensions/conflict-targets.ts';
 import type { Column, Relationship, Table } from '../../../model/model.ts';
 import { type Input, refuseInput } from '../../input/input.ts';
 import { type PlanBudget, spendAgain, spentSince } from '../../input/plan-budget.ts';
-import { mostCells } from '../../input/row-keys.ts';
+import { maxCells } from '../../input/row-keys.ts';
 import type { RowKey, Slot } from '../../input/slot.ts';
 import type { ConflictPlan, InsertCell, InsertChange, WritePlan } from '../plan.ts';
 import { columnOf } from '../plan-order.ts';
@@ -258,7 +258,7 @@ function isList({ type }: Column): boolean {
 function spendCells(budget: PlanBudget, cells: number): void {
   budget.cells -= cells;
   if (budget.cells >= 0) return;
-  const message = `Objects that omit different columns with defaults have more than ${mostCells} values. Send equal keys in all, or fewer objects.`;
+  const message = `Objects that omit different columns with defaults have more than ${maxCells} values. Send equal keys in all, or fewer objects.`;
   throw refuseKeys(message);
 }
 

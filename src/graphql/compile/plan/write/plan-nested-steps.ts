@@ -30,7 +30,7 @@ export interface Building {
 }
 
 /** Most levels of related rows. */
-const mostLevels = 4;
+const maxLevels = 4;
 
 /** Adds a step. @returns Its number. */
 export function addStep({ planner, steps }: Building, step: BuiltStep): number {
@@ -40,8 +40,8 @@ export function addStep({ planner, steps }: Building, step: BuiltStep): number {
 
 /** Enters a place of related rows. @param level Number of objects around it, without the one of the root field. */
 export function enter(planner: Planner, level: number): void {
-  if (level === mostLevels) {
-    const message = `Related rows are nested more than ${mostLevels} levels deep. Send those below in a mutation of their own.`;
+  if (level === maxLevels) {
+    const message = `Related rows are nested more than ${maxLevels} levels deep. Send those below in a mutation of their own.`;
     throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nested-writes' } });
   }
   descend(planner, { pages: [], depth: level + 1 });

@@ -9,7 +9,7 @@ import { operatorForm, updateOperators } from '../../../model/extensions/update-
 import type { Column, Table } from '../../../model/model.ts';
 import { inputFieldOrigin } from '../../../schema/origin.ts';
 import type { Input } from '../../input/input.ts';
-import { mostStatements, spend, spendAgain, spentSince } from '../../input/plan-budget.ts';
+import { maxStatements, spend, spendAgain, spentSince } from '../../input/plan-budget.ts';
 import type { Slot } from '../../input/slot.ts';
 import type { Run, UpdateListShape } from '../../input/update-list.ts';
 import type { UpdateListPlan } from '../plan.ts';
@@ -25,7 +25,7 @@ export function planUpdateList(planner: Planner, table: Table, field: MergedFiel
   updates.requireValue();
   const runs = updates.runs(shapeOf(table));
   if (runs?.length === 0) throw new PublicError('BAD_USER_INPUT', 'At least one entry must be provided to updates');
-  spend(planner.budget, 'statements', runs?.length ?? mostStatements + 1);
+  spend(planner.budget, 'statements', runs?.length ?? maxStatements + 1);
   const writes = runs!.map((run) => {
     const entry = updates.item(run.from);
     const how = { withRelated: false, holder: entry };
@@ -57,7 +57,7 @@ function shapeOf(table: Table): UpdateListShape {
   );
   const isMerged = ({ type }: Column) => type !== null && operatorForm(type, 'append') === 'json';
   return {
-    most: mostStatements,
+    most: maxStatements,
     key: isUsable ? key.map(({ fieldName }) => fieldName!) : null,
     columns: new Set(table.columns.flatMap(({ fieldName }) => fieldName ?? [])),
     limits,

@@ -3,10 +3,10 @@
  * after them, and long styles. The text itself stays as it is.
  */
 /** Code around fewer lines is shown. */
-const leastLines = 5;
+const minLines = 5;
 
 /** A longer text is shown as it is, because the search for its words would take too long. */
-const mostLength = 100_000;
+const maxLength = 100_000;
 
 /** Longer styles are folded. */
 const longStyle = 40;
@@ -17,7 +17,7 @@ const style = /(?<=\sstyle\s*=\s*)"[^"\n]+"/gi;
 
 /** The folds of a body, in their order; places are UTF-16 units from 0. */
 export function foldsOf(text: string): readonly { readonly from: number; readonly to: number }[] {
-  if (text.length > mostLength) return [];
+  if (text.length > maxLength) return [];
   const blank = (code: string): string => code.replace(/\S/g, ' ');
   const words = text.replace(heads, blank).replace(tags, blank);
   const from = words.search(/\S/);
@@ -28,7 +28,7 @@ export function foldsOf(text: string): readonly { readonly from: number; readonl
   const around = [
     { from: 0, to: start - 1 },
     { from: end + 1, to: text.trimEnd().length },
-  ].filter(({ from: first, to }) => first < to && text.slice(first, to).split('\n').length >= leastLines);
+  ].filter(({ from: first, to }) => first < to && text.slice(first, to).split('\n').length >= minLines);
   const styles = [...text.slice(start, end).matchAll(style)]
     .filter(([value]) => value.length > longStyle)
     .map(({ index, 0: value }) => ({ from: start + index + 1, to: start + index + value.length - 1 }));
