@@ -60,6 +60,9 @@ type Shape = 'string' | 'name' | 'number' | 'boolean' | 'list' | 'object';
 /** How much of a value is printed, in characters. */
 const maxPrinted = 1000;
 
+/** How many lists within each other are printed. */
+const maxListLevels = 3;
+
 /** The mistakes of these errors of the document; null where none is known. Visits the document once. */
 export function findInDocument(
   schema: GraphQLSchema,
@@ -219,8 +222,10 @@ function shapeOf(value: unknown): Shape | null {
   return kind === 'string' || kind === 'number' || kind === 'boolean' || kind === 'object' ? kind : null;
 }
 
-function printed(value: unknown): string {
+/** @param level Of the list that it stands in; a value of a request may be nested 100,000 levels deep. */
+function printed(value: unknown, level = 0): string {
   if (typeof value === 'string' && value.length > maxPrinted) return '…';
   if (!Array.isArray(value)) return typeof value === 'object' ? '…' : JSON.stringify(value);
-  return value.length > 10 ? '…' : `[${value.map(printed).join(', ')}]`;
+  if (value.length > 10 || level === maxListLevels) return '…';
+  return `[${value.map((item) => printed(item, level + 1)).join(', ')}]`;
 }
