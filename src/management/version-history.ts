@@ -20,7 +20,10 @@ export const configVersion = named('ConfigVersion', objectOf(members));
 /** A version and the texts and switches of its emails. */
 export const emailsOfVersion = named(
   'ConfigVersionEmails',
-  objectOf({ ...members, values: about(record(), 'Values by field; null: not stored.') }),
+  objectOf({
+    ...members,
+    values: about(record<Readonly<Record<string, unknown>>>(), 'Values by field; null: not stored.'),
+  }),
 );
 
 /** A version. */
