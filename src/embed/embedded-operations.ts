@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
 import type { Config } from '../config/config.ts';
+import { privilegesOf } from '../graphql/execute/executor.ts';
 import type { Graphql } from '../graphql/open-graphql.ts';
 import { countedAs } from '../server/caller/client-address.ts';
 import { graphqlPath } from '../server/paths.ts';
@@ -42,7 +43,7 @@ export interface EmbeddedOperations {
 
 /** Makes the operations. The service role passes the limits of requests, as over HTTP. */
 export function embedOperations(
-  { serviceRole, limits }: Pick<Config, 'serviceRole' | 'limits'>,
+  config: Pick<Config, 'serviceRole' | 'localProject' | 'limits'>,
   { executor, reflector }: Pick<Graphql, 'executor' | 'reflector'>,
 ): EmbeddedOperations {
   return {
@@ -54,7 +55,6 @@ export function embedOperations(
         method: 'POST',
         path: graphqlPath,
       };
-      const isService = role === serviceRole;
       const { body } = await executor.execute(
         caller,
         { query, operationName, variables },
@@ -62,8 +62,7 @@ export function embedOperations(
           requestId: randomUUID(),
           queuedAs: countedAs(typeof claims.sub === 'string' ? claims.sub : null, null),
           signal: null,
-          showHints: isService,
-          unlimited: isService && !limits.limitServiceRole,
+          ...privilegesOf(config, role),
         },
       );
       return JSON.parse(String(body)) as ExecutionResult;

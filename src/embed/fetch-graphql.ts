@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Config } from '../config/config.ts';
-import type { Executor } from '../graphql/execute/executor.ts';
+import { type Executor, privilegesOf } from '../graphql/execute/executor.ts';
 import { decodeText, readRequest } from '../graphql/routes/read-request.ts';
 import { type Authenticate, callerOf } from '../server/caller/authenticate.ts';
 import { countedAs } from '../server/caller/client-address.ts';
@@ -56,13 +56,11 @@ async function answer(
     throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Send the operation as application/json.');
   }
   const graphql = readRequest(decodeText(await readBounded(request, config.limits.maxBodyBytes)));
-  const isService = identity.role === config.serviceRole;
   const { body, ...facts } = await executor.execute(callerOf(identity, headers, 'POST', graphqlPath), graphql, {
     requestId: randomUUID(),
     queuedAs: countedAs(identity.subject, address),
     signal: request.signal,
-    showHints: isService,
-    unlimited: isService && !config.limits.limitServiceRole,
+    ...privilegesOf(config, identity.role),
   });
   return respond(String(body), statusOf(facts, answerType), answerType);
 }

@@ -1,6 +1,7 @@
 /**
  * The executor's interface for HTTP: one GraphQL request of one caller in, one finished JSON body out.
  */
+import type { Config } from '../../config/config.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import type { AnswerFacts } from '../../shared/observation.ts';
@@ -27,6 +28,15 @@ export interface RequestContext {
   readonly unlimited: boolean;
   /** Position in the primary's log that the server of a query must have reached; absent: any. */
   readonly mustSee?: bigint | null;
+}
+
+/** What hints a role gets, and whether it passes the limits of requests. */
+export function privilegesOf(
+  { serviceRole, localProject, limits }: Pick<Config, 'serviceRole' | 'localProject' | 'limits'>,
+  role: string,
+): Pick<RequestContext, 'showHints' | 'unlimited'> {
+  const isService = role === serviceRole;
+  return { showHints: localProject || isService, unlimited: isService && !limits.limitServiceRole };
 }
 
 /** A finished answer, with facts for the edge and the log. */

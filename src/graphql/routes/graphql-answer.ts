@@ -8,7 +8,7 @@ import { countedAs } from '../../server/caller/client-address.ts';
 import { retryAfterSeconds, statusOf } from '../../server/error-body.ts';
 import type { AnswerType } from '../../server/media-types.ts';
 import { bytesOf, CompressedText, type Text } from '../execute/answer/compressed-text.ts';
-import type { Answer, GraphQLRequest } from '../execute/executor.ts';
+import { type Answer, type GraphQLRequest, privilegesOf } from '../execute/executor.ts';
 import { acceptedEncodings, compress } from './compress.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
 import { readPosition, writePosition } from './read-your-writes.ts';
@@ -20,13 +20,11 @@ export async function run(
   graphql: GraphQLRequest,
 ): Promise<Answer> {
   const caller = state.caller as Caller;
-  const isService = caller.role === config.serviceRole;
   const answer = await executor.execute(caller, graphql, {
     requestId: id,
     queuedAs: countedAs(state.identity?.subject ?? null, state.address),
     signal: state,
-    showHints: config.localProject || isService,
-    unlimited: isService && !config.limits.limitServiceRole,
+    ...privilegesOf(config, caller.role),
     mustSee: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
   });
   state.answer = answer;
