@@ -2,7 +2,7 @@
  * Options of a program that embeds the gateway: those of the command line, under the same names in camel case, checked
  * as there. Neither the environment nor a configuration file is read.
  */
-import { type AuthFieldName, isAuthFieldName } from '../config/auth/auth-fields.ts';
+import { type AuthFieldName, authFieldNames, isAuthFieldName } from '../config/auth/auth-fields.ts';
 import type { Config } from '../config/config.ts';
 import type { Problem } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
@@ -19,7 +19,7 @@ export type OptionInput = string | number | boolean | readonly unknown[] | objec
 export type GatewayOptions = {
   readonly [N in Exclude<OptionName, OptionsOf<'Preparation'>>]?: OptionInput;
 } & {
-  /** Start values of the auth configuration, under the names of docs/auth-options.md. */
+  /** Start values of the auth configuration, under the names of docs/options.md. */
   readonly auth?: { readonly [N in AuthFieldName]?: OptionInput };
 };
 
@@ -34,7 +34,7 @@ export function readOptions({ auth = {}, ...options }: GatewayOptions): Config {
   const authFlags = new Map<AuthFieldName, readonly string[]>();
   for (const [name, value] of given(auth)) {
     if (isAuthFieldName(name)) authFlags.set(name, [textOf(value)]);
-    else problems.push(unknown('field of auth', name, []));
+    else problems.push(unknown('field of auth', name, authFieldNames));
   }
   return loadConfig({
     flags,
