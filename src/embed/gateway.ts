@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import { type Gateway, startGateway } from '../gateway.ts';
+import { maxManagementBodyBytes } from '../management/routes/management-parts.ts';
 import { readBounded, TooLargeError } from '../shared/read-bounded.ts';
 import { type EmbeddedOperations, embedOperations } from './embedded-operations.ts';
 import type { RequestFacts } from './fetch-graphql.ts';
@@ -27,8 +28,8 @@ export interface EmbeddedGateway extends EmbeddedOperations {
 export async function createGateway(options: GatewayOptions, extras: EmbedExtras = {}): Promise<EmbeddedGateway> {
   const config = readOptions(options);
   const gateway = await startGateway(config, { ...extras, listen: false });
-  // The server takes bodies of this size from anybody; its routes have limits of their own below it.
-  const maxBodyBytes = config.limits.maxBodyBytes;
+  // No route takes more.
+  const maxBodyBytes = Math.max(config.limits.maxBodyBytes, maxManagementBodyBytes);
   return {
     ...embedOperations(config, gateway.graphql),
     fetch: (request, facts) => answer(gateway, request, { maxBodyBytes, ...facts }),

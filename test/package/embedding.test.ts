@@ -44,6 +44,27 @@ test('wrong options are refused together, by their names', async () => {
   });
 });
 
+test('the management API takes bodies larger than those of operations', async () => {
+  const { url } = await createAuthDatabase();
+  const [accessToken, projectRef] = [`sbp_${'0'.repeat(40)}`, 'a'.repeat(20)];
+  const gateway = await createGateway(
+    { databaseUrl: url, jwtSecret: secret, accessToken, projectRef },
+    { observe: () => {} },
+  );
+  onTestFinished(() => gateway.close());
+  const address = `https://shop.example.com/v1/projects/${projectRef}/config/auth`;
+  const patch = (blanks: number) =>
+    gateway.fetch(
+      new Request(address, {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ jwt_exp: 1800 }) + ' '.repeat(blanks),
+      }),
+    );
+  expect((await patch(1_500_000)).status).toBe(200);
+  expect((await patch(2_500_000)).status).toBe(413);
+});
+
 test('pgreflect/graphql loads no HTTP server, no account and no email', async () => {
   const folder = makeFolder();
   const list = `import { registerHooks } from 'node:module';

@@ -5,6 +5,9 @@ import type { Config } from '../../config/config.ts';
 import type { ReceiveEvents } from '../../email/events/receive-events.ts';
 import type { DeliverMessage, ManagementApi } from '../management-api.ts';
 
+/** Largest body in bytes: enough for all fourteen emails. */
+export const maxManagementBodyBytes = 2 * 1024 * 1024;
+
 /** What the routes of the management API need. */
 export interface ManagementParts {
   readonly api: ManagementApi;

@@ -16,11 +16,8 @@ import type { Observe } from '../../shared/observation.ts';
 import { demand, type ManagementCaller } from '../management-caller.ts';
 import { ManagementError } from '../management-error.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
-import type { ManagementParts, RequestKind } from './management-parts.ts';
+import { type ManagementParts, maxManagementBodyBytes, type RequestKind } from './management-parts.ts';
 import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
-
-/** Largest body in bytes: enough for all fourteen emails. */
-const maxBodyBytes = 2 * 1024 * 1024;
 
 const ofTokens: readonly ManagementRoute[] = routesOf(configRoutes, deliveryRoutes);
 
@@ -47,7 +44,7 @@ function addRoute(scope: FastifyInstance, parts: ManagementParts, route: Managem
   scope.route({
     method,
     url: `${projectPath}${path}`,
-    ...(method !== 'GET' && { bodyLimit: maxBodyBytes }),
+    ...(method !== 'GET' && { bodyLimit: maxManagementBodyBytes }),
     // Before the body is received: a client without a token must not make us buffer two megabytes.
     onRequest: async (request) => {
       const caller = await authorizeRequest(parts, request, kind);
