@@ -1,6 +1,4 @@
-/**
- * The exports of `pgreflect`, for programs that embed the gateway (docs/embedding.md).
- */
+/** The exports of `pgreflect`, for programs that embed the gateway (docs/embedding.md). */
 export { ConfigError, type Problem } from './config/config-error.ts';
 export type { EmbeddedCaller, EmbeddedOperation } from './embed/embedded-operations.ts';
 export type { RequestFacts } from './embed/fetch-graphql.ts';

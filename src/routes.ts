@@ -1,6 +1,4 @@
-/**
- * All routes of the gateway, added to one server. The code of optional services is loaded only when they are added.
- */
+/** All routes of the gateway, added to one server. The code of optional services is loaded only when they are added. */
 import type { AuthParts } from './auth/routes/auth-parts.ts';
 import { describedSchema } from './graphql/execute/describe-schema.ts';
 import { registerGraphqlRoutes } from './graphql/routes/graphql-route.ts';

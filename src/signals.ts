@@ -1,6 +1,4 @@
-/**
- * The signals of a process that runs a gateway.
- */
+/** The signals of a process that runs a gateway. */
 import { constants } from 'node:os';
 import type { Gateway } from './gateway.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Work that goes on after its request was answered, because the answer must not depend on it.
- */
+/** Work that goes on after its request was answered, because the answer must not depend on it. */
 import { randomUUID } from 'node:crypto';
 import type { Observe } from '../shared/observation.ts';
 import { AuthError } from './model/auth-error.ts';

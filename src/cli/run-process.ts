@@ -1,6 +1,4 @@
-/**
- * One run of the command line: arguments of the process in, exit code of the process out.
- */
+/** One run of the command line: arguments of the process in, exit code of the process out. */
 import { CommanderError } from 'commander';
 import { inLines } from '../shared/one-line.ts';
 import { version } from '../shared/version.ts';

@@ -1,6 +1,4 @@
-/**
- * `pgreflect tokens create|list|revoke`: access tokens of the management API, stored in the database as hashes.
- */
+/** `pgreflect tokens create|list|revoke`: access tokens of the management API, stored in the database as hashes. */
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { fixedTokenId } from '../management/management-caller.ts';
 import {

@@ -1,6 +1,4 @@
-/**
- * `pgreflect users import|export`: users with password hashes, identities and second factors, as lines of JSON.
- */
+/** `pgreflect users import|export`: users with password hashes, identities and second factors, as lines of JSON. */
 import { createReadStream, existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { exportUsers } from '../auth/move/export-users.ts';

@@ -1,6 +1,4 @@
-/**
- * Problems of the configuration: all at once, each with a fix.
- */
+/** Problems of the configuration: all at once, each with a fix. */
 
 /** One problem that prevents a command from starting. */
 export interface Problem {

@@ -1,6 +1,4 @@
-/**
- * Parses connection strings as the driver does: for messages, and to make the strings of other roles.
- */
+/** Parses connection strings as the driver does: for messages, and to make the strings of other roles. */
 import { isLoopback } from '../shared/loopback.ts';
 
 /**

@@ -1,6 +1,4 @@
-/**
- * Makes the `Config` of a gateway from all options, and checks them against each other.
- */
+/** Makes the `Config` of a gateway from all options, and checks them against each other. */
 import { type LoadedAuthConfig, loadAuthConfig } from './auth/load-auth-config.ts';
 import { type Config, defaultConfig, type Limits } from './config.ts';
 import { ConfigError, type Problem } from './config-error.ts';

@@ -1,6 +1,4 @@
-/**
- * Suggests the name that was probably meant: the nearest known one by edit distance, if near enough.
- */
+/** Suggests the name that was probably meant: the nearest known one by edit distance, if near enough. */
 
 /** The known name nearest to `typed`; null if none is within a third of its length, or within `most` edits. */
 export function nearestName(typed: string, known: readonly string[], most = Number.POSITIVE_INFINITY): string | null {

@@ -1,6 +1,4 @@
-/**
- * Operations of callers whom the embedding program has authenticated itself, and the schema of a role.
- */
+/** Operations of callers whom the embedding program has authenticated itself, and the schema of a role. */
 import { randomUUID } from 'node:crypto';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
 import type { Config } from '../config/config.ts';

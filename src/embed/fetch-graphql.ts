@@ -1,6 +1,4 @@
-/**
- * Answers a `Request` to the GraphQL API without an HTTP server: JSON in and out, authenticated as over HTTP.
- */
+/** Answers a `Request` to the GraphQL API without an HTTP server: JSON in and out, authenticated as over HTTP. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Config } from '../config/config.ts';

@@ -1,6 +1,4 @@
-/**
- * JSON Schemas of the auth configuration, made from the validation rows: the answer of GET and the body of PATCH.
- */
+/** JSON Schemas of the auth configuration, made from the validation rows: the answer of GET and the body of PATCH. */
 import type { AuthField } from '../config/auth/auth-field.ts';
 import {
   about,

@@ -1,6 +1,4 @@
-/**
- * All errors of the management API in one table, and the error class.
- */
+/** All errors of the management API in one table, and the error class. */
 
 interface Refusal {
   readonly status: number;

@@ -1,6 +1,4 @@
-/**
- * The ref of a project without a configured one: derived from the database, so every process gets the same.
- */
+/** The ref of a project without a configured one: derived from the database, so every process gets the same. */
 import { hash } from 'node:crypto';
 import type { Queryable } from '../postgres/system/queryable.ts';
 

@@ -1,6 +1,4 @@
-/**
- * `/health`: the process runs. `/ready`: it can answer requests, or the reason why not.
- */
+/** `/health`: the process runs. `/ready`: it can answer requests, or the reason why not. */
 import type { FastifyInstance } from 'fastify';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';

@@ -1,6 +1,4 @@
-/**
- * What all routes are built from.
- */
+/** What all routes are built from. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.ts';
 import type { Observe } from '../shared/observation.ts';

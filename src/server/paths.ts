@@ -1,6 +1,4 @@
-/**
- * The paths under which the APIs are mounted.
- */
+/** The paths under which the APIs are mounted. */
 import type { Config } from '../config/config.ts';
 
 /** The path of the GraphQL API. */

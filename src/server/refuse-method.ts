@@ -1,6 +1,4 @@
-/**
- * Refuses a method that a path lacks.
- */
+/** Refuses a method that a path lacks. */
 import type { FastifyReply } from 'fastify';
 import { PublicError } from '../shared/errors.ts';
 

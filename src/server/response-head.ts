@@ -1,6 +1,4 @@
-/**
- * The head of every response, written by the framework's hooks, or directly where those would cost too much.
- */
+/** The head of every response, written by the framework's hooks, or directly where those would cost too much. */
 import type { ServerResponse } from 'node:http';
 import { anyOriginHeaders } from './cors.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Pauses between attempts that fail: each twice as long as the one before it, up to a longest one.
- */
+/** Pauses between attempts that fail: each twice as long as the one before it, up to a longest one. */
 
 /**
  * Makes the pauses, in milliseconds.

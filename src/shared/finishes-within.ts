@@ -1,6 +1,4 @@
-/**
- * Waiting with a time limit.
- */
+/** Waiting with a time limit. */
 
 /**
  * Waits for some work, up to the limit; a later result is ignored. Rejects as the work does.

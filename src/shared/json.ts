@@ -1,6 +1,4 @@
-/**
- * Reads external JSON, which may be invalid.
- */
+/** Reads external JSON, which may be invalid. */
 
 /** The value of the text; undefined for invalid JSON. */
 export function parseJson(text: string): unknown {

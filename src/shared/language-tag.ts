@@ -1,6 +1,4 @@
-/**
- * Language tags: their canonical form, and the lookup of RFC 4647 that finds the best of those that exist.
- */
+/** Language tags: their canonical form, and the lookup of RFC 4647 that finds the best of those that exist. */
 import Negotiator from 'negotiator';
 
 /** Longest tag that is read. Longer ones would be a way to keep the process busy. */

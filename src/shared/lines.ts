@@ -1,6 +1,4 @@
-/**
- * Splits pieces of bytes into lines.
- */
+/** Splits pieces of bytes into lines. */
 
 /**
  * Lines without their line feed. They end only with one: JSON may contain other separators.

@@ -1,6 +1,4 @@
-/**
- * Names and addresses of this machine: traffic to them does not cross a network.
- */
+/** Names and addresses of this machine: traffic to them does not cross a network. */
 
 /** Accepts a name or an address; an IPv6 address also in brackets. */
 export function isLoopback(host: string): boolean {

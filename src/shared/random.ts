@@ -1,6 +1,4 @@
-/**
- * Random text for secrets that people or clients keep.
- */
+/** Random text for secrets that people or clients keep. */
 import { randomInt } from 'node:crypto';
 
 /** A text of `length` characters of `alphabet`, chosen uniformly. */

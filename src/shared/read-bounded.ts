@@ -1,6 +1,4 @@
-/**
- * Reads a body of another program, which must not be able to fill the memory.
- */
+/** Reads a body of another program, which must not be able to fill the memory. */
 
 /** The answer exceeds the limit; the rest was not read. */
 export class TooLargeError extends Error {

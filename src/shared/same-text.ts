@@ -1,6 +1,4 @@
-/**
- * Compares secrets without telling by the time where they differ.
- */
+/** Compares secrets without telling by the time where they differ. */
 import { hash, timingSafeEqual } from 'node:crypto';
 
 /** Compares two texts in constant time. */

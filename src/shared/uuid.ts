@@ -1,6 +1,4 @@
-/**
- * UUIDs: ids of users, sessions and factors.
- */
+/** UUIDs: ids of users, sessions and factors. */
 
 /** The `instance_id` of every row; Supabase Auth does not see rows with another one. */
 export const nilUuid = '00000000-0000-0000-0000-000000000000';

@@ -1,6 +1,4 @@
-/**
- * The version of the package. The path to its file is the same from source and compiled code.
- */
+/** The version of the package. The path to its file is the same from source and compiled code. */
 import { readFileSync } from 'node:fs';
 
 const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');

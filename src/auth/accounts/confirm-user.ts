@@ -1,6 +1,4 @@
-/**
- * Confirms an address: the changes to a user once an address is proved, by any method.
- */
+/** Confirms an address: the changes to a user once an address is proved, by any method. */
 import { mergeMetadata } from '../model/metadata.ts';
 import type { User } from '../model/user.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';

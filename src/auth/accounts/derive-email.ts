@@ -1,6 +1,4 @@
-/**
- * Derives the email address of a user from their identities, if they have none or lost the one they had.
- */
+/** Derives the email address of a user from their identities, if they have none or lost the one they had. */
 import { mergeMetadata } from '../model/metadata.ts';
 import type { Identity, User } from '../model/user.ts';
 import type { Transaction } from '../steps/auth-context.ts';

@@ -1,6 +1,4 @@
-/**
- * Times in answers, in RFC 3339.
- */
+/** Times in answers, in RFC 3339. */
 import { about, optional, type Printer, text } from '../../shared/schema.ts';
 import { type Time, toOptionalRfc3339, toRfc3339 } from '../../shared/times.ts';
 

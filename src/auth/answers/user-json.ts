@@ -1,6 +1,4 @@
-/**
- * The JSON of a user for clients: members and order are Supabase Auth's. Never contains hashes, tokens or secrets.
- */
+/** The JSON of a user for clients: members and order are Supabase Auth's. Never contains hashes, tokens or secrets. */
 
 import {
   type AnswerJson,

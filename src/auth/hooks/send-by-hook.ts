@@ -1,6 +1,4 @@
-/**
- * Sends an email of the outbox through the hook `send_email`, outside a transaction.
- */
+/** Sends an email of the outbox through the hook `send_email`, outside a transaction. */
 import type { SendByHook } from '../../email/outbox/send-from-outbox.ts';
 import { EmailError } from '../../email/transport/email-error.ts';
 import { HookError } from './hook-error.ts';

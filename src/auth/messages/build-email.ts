@@ -1,6 +1,4 @@
-/**
- * Builds an email to a user, whose metadata an attacker may have chosen.
- */
+/** Builds an email to a user, whose metadata an attacker may have chosen. */
 import { textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
 import { refusedUrl } from '../../email/engine/escape/escape-url.ts';
 import { TemplateError } from '../../email/engine/template-error.ts';

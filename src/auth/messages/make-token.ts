@@ -1,6 +1,4 @@
-/**
- * One-time tokens of emails: makes code and link, and stores them in place of the older ones.
- */
+/** One-time tokens of emails: makes code and link, and stores them in place of the older ones. */
 import type { LinkKind } from '../../config/auth/email-kinds.ts';
 import type { User } from '../model/user.ts';
 import { hashCode, makeCode, makeLinkToken, pkcePrefix } from '../secrets/one-time-code.ts';

@@ -1,6 +1,4 @@
-/**
- * Checks and normalizes email addresses and phone numbers of requests. Nothing is trimmed.
- */
+/** Checks and normalizes email addresses and phone numbers of requests. Nothing is trimmed. */
 import { AuthError } from './auth-error.ts';
 
 /** The pattern of HTML's email fields: ASCII, no top-level domain required. */

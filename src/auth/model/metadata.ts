@@ -1,6 +1,4 @@
-/**
- * Metadata of users: JSON objects whose members clients change one by one.
- */
+/** Metadata of users: JSON objects whose members clients change one by one. */
 import { AuthError } from './auth-error.ts';
 
 /** A JSON object. */

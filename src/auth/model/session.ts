@@ -1,6 +1,4 @@
-/**
- * A session of a user as plain data, and the checks of its validity.
- */
+/** A session of a user as plain data, and the checks of its validity. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Time } from '../../shared/times.ts';
 import type { Aal, Factor } from './user.ts';

@@ -1,6 +1,4 @@
-/**
- * Exports all users as lines that an import takes, as of one moment, with their password hashes and secrets.
- */
+/** Exports all users as lines that an import takes, as of one moment, with their password hashes and secrets. */
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Discovers providers: their endpoints and their signing keys. Cached for some minutes, because both rarely change.
- */
+/** Discovers providers: their endpoints and their signing keys. Cached for some minutes, because both rarely change. */
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { ClientAuth, Configuration } from 'openid-client';

@@ -1,6 +1,4 @@
-/**
- * Providers with plain OAuth, GitHub and GitLab: their endpoints, and how to read the user from their API.
- */
+/** Providers with plain OAuth, GitHub and GitLab: their endpoints, and how to read the user from their API. */
 
 /** Claims of a user, by the names of OpenID Connect. */
 export type Claims = Readonly<Record<string, unknown>>;

@@ -1,6 +1,4 @@
-/**
- * A provider as configured: its traits, our client there, and the accepted client IDs.
- */
+/** A provider as configured: its traits, our client there, and the accepted client IDs. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type Provider, providers } from '../../config/auth/auth-provider-fields.ts';
 import { AuthError } from '../model/auth-error.ts';

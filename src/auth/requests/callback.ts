@@ -1,6 +1,4 @@
-/**
- * Handles the return from a provider: redirects the browser with a session, a code or an error.
- */
+/** Handles the return from a provider: redirects the browser with a session, a code or an error. */
 import { isObject, parseJson } from '../../shared/json.ts';
 import { acceptInvitation } from '../accounts/accept-invitation.ts';
 import { askedFor, type ExternalEntry, enterExternally } from '../accounts/external-account.ts';

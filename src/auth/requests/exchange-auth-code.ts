@@ -1,6 +1,4 @@
-/**
- * The second half of the PKCE flow: exchanges the code of a link and the verifier of its request for a session.
- */
+/** The second half of the PKCE flow: exchanges the code of a link and the verifier of its request for a session. */
 
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { text } from '../../shared/schema.ts';

@@ -1,6 +1,4 @@
-/**
- * Sign-out: ends sessions of the user, with their refresh tokens.
- */
+/** Sign-out: ends sessions of the user, with their refresh tokens. */
 
 import { AuthError } from '../model/auth-error.ts';
 import type { UserBearer } from '../rules/bearer.ts';

@@ -1,6 +1,4 @@
-/**
- * Sends a message again with a new token. The older token becomes invalid.
- */
+/** Sends a message again with a new token. The older token becomes invalid. */
 
 import { about, text } from '../../shared/schema.ts';
 import { isBare } from '../accounts/claim-account.ts';

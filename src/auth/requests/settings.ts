@@ -1,6 +1,4 @@
-/**
- * The part of the configuration that applications may read without signing in.
- */
+/** The part of the configuration that applications may read without signing in. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { providers } from '../../config/auth/auth-provider-fields.ts';
 import { type AnswerJson, flag, from, serializerOf, text } from '../../shared/schema.ts';

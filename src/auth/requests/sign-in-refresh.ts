@@ -1,6 +1,4 @@
-/**
- * Exchanges a refresh token for a new access token.
- */
+/** Exchanges a refresh token for a new access token. */
 
 import { text } from '../../shared/schema.ts';
 import { AuthError } from '../model/auth-error.ts';

@@ -1,6 +1,4 @@
-/**
- * Public documents of the auth service, without key and database: health, and the keys that verify its tokens.
- */
+/** Public documents of the auth service, without key and database: health, and the keys that verify its tokens. */
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { type RouteFacts, type RouteTable, routesOf } from '../../server/route.ts';

@@ -1,6 +1,4 @@
-/**
- * What the routes of the auth service are built from.
- */
+/** What the routes of the auth service are built from. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { IsTrusted } from '../../server/caller/client-address.ts';
 import type { AuthServices } from '../steps/auth-context.ts';

@@ -1,6 +1,4 @@
-/**
- * Answers of the auth service: JSON, redirects, and errors in the format that the client reads.
- */
+/** Answers of the auth service: JSON, redirects, and errors in the format that the client reads. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { frameworkStatus } from '../../server/framework-status.ts';
 import { PublicError } from '../../shared/errors.ts';

@@ -1,6 +1,4 @@
-/**
- * A route of the auth service: method, path, required caller, and handler.
- */
+/** A route of the auth service: method, path, required caller, and handler. */
 
 import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
 import type { AdminBearer } from '../rules/bearer.ts';

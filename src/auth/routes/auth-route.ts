@@ -1,6 +1,4 @@
-/**
- * Mounts the auth service: the rules of all its routes (keys, time limit, errors, methods) around their handlers.
- */
+/** Mounts the auth service: the rules of all its routes (keys, time limit, errors, methods) around their handlers. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { HttpParts } from '../../server/parts.ts';

@@ -1,6 +1,4 @@
-/**
- * Limits how many jobs run at once; the others wait, first come first served.
- */
+/** Limits how many jobs run at once; the others wait, first come first served. */
 import type { AuthError } from '../model/auth-error.ts';
 
 /**

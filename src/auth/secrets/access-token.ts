@@ -1,6 +1,4 @@
-/**
- * The claims of an access token, and the answer with access and refresh token.
- */
+/** The claims of an access token, and the answer with access and refresh token. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type AnswerJson, anything, from, integer, optional, serializerOf, text } from '../../shared/schema.ts';
 import { type Time, toSeconds } from '../../shared/times.ts';

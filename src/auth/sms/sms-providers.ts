@@ -1,6 +1,4 @@
-/**
- * The providers of text messages: the request that sends one message, after their documentation.
- */
+/** The providers of text messages: the request that sends one message, after their documentation. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { SmsProvider } from '../../config/auth/auth-sms-fields.ts';
 import { memberAt, type OutgoingText, type TextProvider, verdict } from './sms-provider.ts';

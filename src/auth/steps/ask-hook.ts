@@ -1,6 +1,4 @@
-/**
- * Calls a hook for a request. The hook's refusal or failure becomes the answer of the request.
- */
+/** Calls a hook for a request. The hook's refusal or failure becomes the answer of the request. */
 import { randomUUID } from 'node:crypto';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { toRfc3339 } from '../../shared/times.ts';

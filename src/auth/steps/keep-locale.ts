@@ -1,6 +1,4 @@
-/**
- * Keeps the language of the browser that makes a new user, where the configuration says so.
- */
+/** Keeps the language of the browser that makes a new user, where the configuration says so. */
 import { languagesOf } from '../../email/message/choose-texts.ts';
 import type { Metadata } from '../model/metadata.ts';
 import type { AuthContext } from './auth-context.ts';

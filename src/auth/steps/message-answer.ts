@@ -1,6 +1,4 @@
-/**
- * The answer of requests that send a message.
- */
+/** The answer of requests that send a message. */
 import { type AnswerJson, from, optional, serializerOf, text } from '../../shared/schema.ts';
 
 /** The answer: empty, or with the id of the text message. */

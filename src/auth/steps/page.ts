@@ -1,6 +1,4 @@
-/**
- * Pages of long lists: the page that a request asks for, and the headers that link to the others.
- */
+/** Pages of long lists: the page that a request asks for, and the headers that link to the others. */
 import { AuthError } from '../model/auth-error.ts';
 
 /** A page of a list. */

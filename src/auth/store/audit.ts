@@ -1,6 +1,4 @@
-/**
- * The audit log: one row per event, written in the transaction of the change.
- */
+/** The audit log: one row per event, written in the transaction of the change. */
 import { randomUUID } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { toTimestamp } from '../../shared/times.ts';

@@ -1,6 +1,4 @@
-/**
- * Pending changes of an address or number: which session has asked, and who gives the address up once it is proved.
- */
+/** Pending changes of an address or number: which session has asked, and who gives the address up once it is proved. */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { toTimestamp } from '../../shared/times.ts';
 import { nilUuid } from '../../shared/uuid.ts';

@@ -1,6 +1,4 @@
-/**
- * Rate limits: requests per IP address, messages in total. The counts are in the database, shared by all processes.
- */
+/** Rate limits: requests per IP address, messages in total. The counts are in the database, shared by all processes. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/go-duration.ts';

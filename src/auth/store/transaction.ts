@@ -1,6 +1,4 @@
-/**
- * The transaction that statements of the store run in.
- */
+/** The transaction that statements of the store run in. */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Clock } from '../../shared/clock.ts';
 

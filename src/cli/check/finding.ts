@@ -1,6 +1,4 @@
-/**
- * Findings of `pgreflect check`: one format for all checks, printed as text or JSON.
- */
+/** Findings of `pgreflect check`: one format for all checks, printed as text or JSON. */
 import type { Catalog } from '../../graphql/catalog/catalog.ts';
 import type { Model } from '../../graphql/model/model.ts';
 import type { Omission } from '../../graphql/model/model-context.ts';

@@ -1,6 +1,4 @@
-/**
- * Installs the tables of the auth service (sql/auth), as a step of `init` and of every start of a local project.
- */
+/** Installs the tables of the auth service (sql/auth), as a step of `init` and of every start of a local project. */
 import { authSchemas, migrate, planMigration } from '../../postgres/migrations/migrate.ts';
 import { printGuarded } from '../../postgres/migrations/own-schemas.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

@@ -1,6 +1,4 @@
-/**
- * Makes PostgreSQL's stored form of a password (RFC 5803), so that no statement contains the password.
- */
+/** Makes PostgreSQL's stored form of a password (RFC 5803), so that no statement contains the password. */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 
 /** `SCRAM-SHA-256$4096:<salt>$<stored key>:<server key>`; accepted as a password by PostgreSQL 10 and later. */

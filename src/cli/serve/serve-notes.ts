@@ -1,6 +1,4 @@
-/**
- * Messages of `pgreflect serve` once it serves.
- */
+/** Messages of `pgreflect serve` once it serves. */
 import { layerAuthConfig } from '../../config/auth/auth-config.ts';
 import { describeGuesses } from '../../config/auth/guessed-accounts.ts';
 import type { Config } from '../../config/config.ts';

@@ -1,6 +1,4 @@
-/**
- * Messages between the processes of `pgreflect serve --workers`.
- */
+/** Messages between the processes of `pgreflect serve --workers`. */
 import type { MetricSeries } from '../../server/metrics/metrics.ts';
 
 /** Messages to a worker. */

@@ -1,6 +1,4 @@
-/**
- * The workers of a supervisor: starts them, sends messages, replaces ended ones, and stops them.
- */
+/** The workers of a supervisor: starts them, sends messages, replaces ended ones, and stops them. */
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';

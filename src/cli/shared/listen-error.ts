@@ -1,6 +1,4 @@
-/**
- * Why the gateway could not listen, as a problem that names the option.
- */
+/** Why the gateway could not listen, as a problem that names the option. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Problem } from '../../config/config-error.ts';

@@ -1,6 +1,4 @@
-/**
- * Reads the model of a role for commands that show its schema.
- */
+/** Reads the model of a role for commands that show its schema. */
 import type { Catalog } from '../../graphql/catalog/catalog.ts';
 import { readCatalog } from '../../graphql/catalog/read-catalog.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';

@@ -1,6 +1,4 @@
-/**
- * For commands that work on the auth tables: the connection of their owner, and the fix where there is none.
- */
+/** For commands that work on the auth tables: the connection of their owner, and the fix where there is none. */
 
 import type { OptionValues } from '../../config/load-options.ts';
 import { nearestName } from '../../config/nearest-name.ts';

@@ -1,6 +1,4 @@
-/**
- * A short connection for a command: a pool of one, closed at the end.
- */
+/** A short connection for a command: a pool of one, closed at the end. */
 import { isAway } from '../../postgres/database-error.ts';
 import { createSystemPool, type SystemPool } from '../../postgres/system/run-system.ts';
 import { CommandError } from './command.ts';

@@ -1,6 +1,4 @@
-/**
- * Reads files of the package: statements in `sql/` and examples.
- */
+/** Reads files of the package: statements in `sql/` and examples. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

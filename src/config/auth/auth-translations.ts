@@ -1,6 +1,4 @@
-/**
- * Translations in the auth configuration: an object from a language tag to the texts of an email in that language.
- */
+/** Translations in the auth configuration: an object from a language tag to the texts of an email in that language. */
 import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
 import type { Schema } from '../../shared/schema.ts';

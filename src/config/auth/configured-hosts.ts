@@ -1,6 +1,4 @@
-/**
- * The hosts that the start values of the auth configuration name: the operator's choice, so they may be anywhere.
- */
+/** The hosts that the start values of the auth configuration name: the operator's choice, so they may be anywhere. */
 import { hostOf } from '../../shared/egress/egress.ts';
 import { type AuthConfig, type AuthValues, layerAuthConfig } from './auth-config.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Durations as Go writes them, which Supabase Auth takes: `24h`, `1h30m`, `1.5h`.
- */
+/** Durations as Go writes them, which Supabase Auth takes: `24h`, `1h30m`, `1.5h`. */
 
 const unitMs: Readonly<Record<string, number>> = {
   ns: 1e-6, us: 1e-3, 'µs': 1e-3, 'μs': 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000,

@@ -1,6 +1,4 @@
-/**
- * Limits work by processor time: templates are untrusted text, and some short ones take minutes.
- */
+/** Limits work by processor time: templates are untrusted text, and some short ones take minutes. */
 import { EvaluationFailure, type TemplateErrorCode } from './template-error.ts';
 
 /** Steps between two checks of the clock. */

@@ -1,6 +1,4 @@
-/**
- * What a mail service tells of an email that it took: facts of an event, and readers of JSON that anybody may send.
- */
+/** What a mail service tells of an email that it took: facts of an event, and readers of JSON that anybody may send. */
 import { isObject, parseJson } from '../../shared/json.ts';
 
 /** `bounced` is for good; `failed` is this email alone. */

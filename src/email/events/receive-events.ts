@@ -1,6 +1,4 @@
-/**
- * Receives what mail services tell of emails that they took: verifies the sender, then notes the events.
- */
+/** Receives what mail services tell of emails that they took: verifies the sender, then notes the events. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type EventsService, eventsServiceOf } from '../../config/auth/auth-events.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';

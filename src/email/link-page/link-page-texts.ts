@@ -1,6 +1,4 @@
-/**
- * The built-in page that asks before an emailed link is used: its texts, and the template that is made of them.
- */
+/** The built-in page that asks before an emailed link is used: its texts, and the template that is made of them. */
 import type { LinkKind } from '../../config/auth/email-kinds.ts';
 import { lookUpTag } from '../../shared/language-tag.ts';
 import { type BuiltInLocale, builtInLocales, emailTexts, languages } from '../built-in/built-in.ts';

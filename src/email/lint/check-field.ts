@@ -1,6 +1,4 @@
-/**
- * Checks the value of a field that holds templates: a text, or translations of one.
- */
+/** Checks the value of a field that holds templates: a text, or translations of one. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import {
   enabledFieldOf,

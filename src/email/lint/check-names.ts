@@ -1,6 +1,4 @@
-/**
- * The names of the checks of templates, and the comments that switch them off: `check: ignore NAME`.
- */
+/** The names of the checks of templates, and the comments that switch them off: `check: ignore NAME`. */
 import { nearestName } from '../../config/nearest-name.ts';
 import type { DoubtfulKind } from './doubtful-markup.ts';
 

@@ -1,6 +1,4 @@
-/**
- * The configuration that checks of templates depend on.
- */
+/** The configuration that checks of templates depend on. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { TemplateSwitches } from '../message/parse-options.ts';
 

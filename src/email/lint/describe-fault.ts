@@ -1,6 +1,4 @@
-/**
- * Describes the fault of a template for its author: where it starts, what is probably missing, and Go's own words.
- */
+/** Describes the fault of a template for its author: where it starts, what is probably missing, and Go's own words. */
 import type { EmailKind } from '../../config/auth/email-kinds.ts';
 import { located } from '../engine/compose.ts';
 import type { Template } from '../engine/template.ts';

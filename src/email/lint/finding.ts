@@ -1,6 +1,4 @@
-/**
- * A finding about a subject or body of an email, and its place.
- */
+/** A finding about a subject or body of an email, and its place. */
 import { placeOf } from '../engine/template-error.ts';
 import type { CheckName } from './check-names.ts';
 

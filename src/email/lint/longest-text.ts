@@ -1,6 +1,4 @@
-/**
- * The length of a template's longest text, without its variables: of the branches of a condition, one is sent.
- */
+/** The length of a template's longest text, without its variables: of the branches of a condition, one is sent. */
 import type { TemplateNode, TemplateTree } from '../engine/tree.ts';
 
 /** In characters. Visits each node once. */

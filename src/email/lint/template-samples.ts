@@ -1,6 +1,4 @@
-/**
- * Data for checking templates: samples for each email, and the variables that make an email useful.
- */
+/** Data for checking templates: samples for each email, and the variables that make an email useful. */
 import { type EmailKind, emailKinds } from '../../config/auth/email-kinds.ts';
 
 /** Variables of which a body must use one, or the email would lead nowhere; empty for notifications. */

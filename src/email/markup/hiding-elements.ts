@@ -1,6 +1,4 @@
-/**
- * Elements whose contents no reader sees, or whose form nobody can send.
- */
+/** Elements whose contents no reader sees, or whose form nobody can send. */
 import { endsInText } from '../engine/template.ts';
 import { readMarkup } from './read-markup.ts';
 

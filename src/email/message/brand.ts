@@ -1,6 +1,4 @@
-/**
- * The look of a project in its emails: `.Brand` of templates, from the configuration.
- */
+/** The look of a project in its emails: `.Brand` of templates, from the configuration. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 
 /** The value of `.Brand`; texts that are not set are empty. */

@@ -1,6 +1,4 @@
-/**
- * The parse options of email texts under a configuration, shared by sending and validation.
- */
+/** The parse options of email texts under a configuration, shared by sending and validation. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { ParseOptions } from './template-cache.ts';
 

@@ -42,9 +42,7 @@ export interface ClaimedEmail {
   readonly isSuppressed: boolean;
 }
 
-/**
- * Stores an email and its delivery in the transaction of its change.
- */
+/** Stores an email and its delivery in the transaction of its change. */
 export async function storeEmail(
   tx: Queryable,
   { message, userId, lifetimeSeconds, config }: OutboxEmail,

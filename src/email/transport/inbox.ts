@@ -1,6 +1,4 @@
-/**
- * Reads the stored emails of a project without a mail server (captured-transport.ts), newest first.
- */
+/** Reads the stored emails of a project without a mail server (captured-transport.ts), newest first. */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { maxCapturedEmails } from './captured-transport.ts';
 

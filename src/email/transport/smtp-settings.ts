@@ -1,6 +1,4 @@
-/**
- * The mail server settings of the auth configuration; null without a mail server.
- */
+/** The mail server settings of the auth configuration; null without a mail server. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 
 /** How to connect to the mail server. */

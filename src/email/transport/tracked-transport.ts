@@ -1,6 +1,4 @@
-/**
- * A transport that knows what it is sending, so that it can stop without losing a message.
- */
+/** A transport that knows what it is sending, so that it can stop without losing a message. */
 import type { EmailMessage } from '../message/message.ts';
 import { EmailError } from './email-error.ts';
 import type { EmailTransport, Receipt } from './transport.ts';

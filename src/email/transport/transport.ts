@@ -1,6 +1,4 @@
-/**
- * The transport of a message: SMTP, or the inbox of a project without a mail server.
- */
+/** The transport of a message: SMTP, or the inbox of a project without a mail server. */
 import type { EmailMessage } from '../message/message.ts';
 
 /** What the server said of an accepted message. */

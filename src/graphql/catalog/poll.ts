@@ -1,6 +1,4 @@
-/**
- * Repeats a check at an interval, and less often if it is slow.
- */
+/** Repeats a check at an interval, and less often if it is slow. */
 
 /** Largest share of time that the check may take. */
 const pollShare = 0.05;

@@ -1,6 +1,4 @@
-/**
- * Lists the additions of extensions to a table, with their GraphQL names, from the schema that answers requests.
- */
+/** Lists the additions of extensions to a table, with their GraphQL names, from the schema that answers requests. */
 import { assertObjectType, type GraphQLInputField, type GraphQLSchema, isInputObjectType, isObjectType } from 'graphql';
 import { listOf, objectOf, oneOf, text, type ValueOf } from '../../shared/schema.ts';
 import { updateOperators } from '../model/extensions/update-operators.ts';

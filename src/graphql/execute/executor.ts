@@ -1,6 +1,4 @@
-/**
- * The executor's interface for HTTP: one GraphQL request of one caller in, one finished JSON body out.
- */
+/** The executor's interface for HTTP: one GraphQL request of one caller in, one finished JSON body out. */
 import type { Config } from '../../config/config.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';

@@ -1,6 +1,4 @@
-/**
- * The enums of a role's schema: which are exposed, and the names of their labels.
- */
+/** The enums of a role's schema: which are exposed, and the names of their labels. */
 import type { CatalogType } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
 import { typeFix, validName } from './comments/comment-fix.ts';

@@ -1,6 +1,4 @@
-/**
- * A grant that a role lacks: as an omission of its schema, with the statement that grants it.
- */
+/** A grant that a role lacks: as an omission of its schema, with the statement that grants it. */
 import { quoteName } from '../catalog/quote-name.ts';
 import type { Grant, ModelContext, Reason } from './model-context.ts';
 

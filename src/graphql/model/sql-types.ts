@@ -1,6 +1,4 @@
-/**
- * What a PostgreSQL type is made of, and its name in SQL.
- */
+/** What a PostgreSQL type is made of, and its name in SQL. */
 import type { Catalog, CatalogType } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
 import { pathIn } from './model-context.ts';

@@ -1,6 +1,4 @@
-/**
- * Shared by fast path and yoga at `/graphql/v1`: runs a request for its caller and writes the answer.
- */
+/** Shared by fast path and yoga at `/graphql/v1`: runs a request for its caller and writes the answer. */
 import { createGunzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../postgres/caller/caller.ts';

@@ -1,6 +1,4 @@
-/**
- * What the routes of the GraphQL API are built from.
- */
+/** What the routes of the GraphQL API are built from. */
 import type { HttpParts } from '../../server/parts.ts';
 import type { Executor } from '../execute/executor.ts';
 

@@ -1,6 +1,4 @@
-/**
- * The schemas of a model: for operations, for introspection, and for printing. They differ only in `SchemaOptions`.
- */
+/** The schemas of a model: for operations, for introspection, and for printing. They differ only in `SchemaOptions`. */
 import { type GraphQLNamedType, type GraphQLSchema, introspectionTypes, printSchema } from 'graphql';
 import { type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
 import { enumFilterName, tableTypeNames } from '../model/inflect.ts';

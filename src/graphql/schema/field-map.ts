@@ -1,6 +1,4 @@
-/**
- * Decides which of several fields with one name is visible.
- */
+/** Decides which of several fields with one name is visible. */
 
 /**
  * The fields in order; of several with one name, the last one wins, at its own position.

@@ -1,6 +1,4 @@
-/**
- * Deliveries and suppressed addresses, for operators: list, read, lift. docs/management-api.md says who may.
- */
+/** Deliveries and suppressed addresses, for operators: list, read, lift. docs/management-api.md says who may. */
 import { emailKindNames } from '../../config/auth/email-kinds.ts';
 import { deliveryStates } from '../../email/outbox/deliveries.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

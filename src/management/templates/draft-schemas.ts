@@ -1,6 +1,4 @@
-/**
- * Schemas and types of previews of emails in the management API.
- */
+/** Schemas and types of previews of emails in the management API. */
 import { maxPartials, partialName } from '../../config/auth/auth-template-fields.ts';
 import { type EmailVariable, emailKindNames, emailKinds } from '../../config/auth/email-kinds.ts';
 import type { TemplateData } from '../../email/engine/template.ts';

@@ -1,6 +1,4 @@
-/**
- * Why the embedded server does not run, for the terminal.
- */
+/** Why the embedded server does not run, for the terminal. */
 
 /** The embedded server cannot be started; `hint` says what to do. */
 export class EmbeddedServerError extends Error {

@@ -1,6 +1,4 @@
-/**
- * Repeats work on the database while a process serves, one round at a time.
- */
+/** Repeats work on the database while a process serves, one round at a time. */
 import { isAway } from '../database-error.ts';
 
 interface WorkParts {

@@ -1,6 +1,4 @@
-/**
- * Reads the long, fixed statements of `sql/`, at the same relative path for source and compiled code.
- */
+/** Reads the long, fixed statements of `sql/`, at the same relative path for source and compiled code. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const directory = new URL('../../../sql/', import.meta.url);

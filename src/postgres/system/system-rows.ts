@@ -1,6 +1,4 @@
-/**
- * Rows of our own statements as objects, with the driver's usual types.
- */
+/** Rows of our own statements as objects, with the driver's usual types. */
 import pg from 'pg';
 import type { Column, RowCollector } from '../wire/flight.ts';
 

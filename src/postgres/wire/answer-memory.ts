@@ -1,6 +1,4 @@
-/**
- * The memory that the results of one flight may take, and what happens beyond it.
- */
+/** The memory that the results of one flight may take, and what happens beyond it. */
 export class AnswerMemory {
   /** Gives up the flight, because its result exceeds a limit. */
   readonly overflow: () => void;

@@ -1,6 +1,4 @@
-/**
- * How busy a connection pool is, for monitoring.
- */
+/** How busy a connection pool is, for monitoring. */
 import type pg from 'pg';
 
 /** The current state of a pool, and its counts since the start; null for counts it does not keep. */

@@ -1,6 +1,4 @@
-/**
- * Reports an event that happens many times a second once, with its count.
- */
+/** Reports an event that happens many times a second once, with its count. */
 
 /** @returns A function that counts one event. */
 export function reportCounts(report: (count: number) => void): () => void {

@@ -1,6 +1,4 @@
-/**
- * The frame of every page: menu, server state, theme, sign-out.
- */
+/** The frame of every page: menu, server state, theme, sign-out. */
 import type { ReactNode } from 'react';
 import { LeaveIcon, ThemeIcon } from './components/icons.tsx';
 import { Link } from './components/link.tsx';

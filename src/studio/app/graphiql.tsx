@@ -1,6 +1,4 @@
-/**
- * The GraphiQL page at `/graphql/v1`: starts it with the gateway's settings in the page.
- */
+/** The GraphiQL page at `/graphql/v1`: starts it with the gateway's settings in the page. */
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { GraphiqlPage, type GraphiqlSettings } from './pages/graphql/graphiql-page.tsx';

@@ -1,6 +1,4 @@
-/**
- * The studio: starts the application in the page.
- */
+/** The studio: starts the application in the page. */
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';

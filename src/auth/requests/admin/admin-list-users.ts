@@ -1,6 +1,4 @@
-/**
- * All users, page by page, for admins.
- */
+/** All users, page by page, for admins. */
 import { loadSqlFile } from '../../../postgres/system/sql-file.ts';
 import { type AnswerJson, from, listOf, serializerOf, text } from '../../../shared/schema.ts';
 import { nilUuid } from '../../../shared/uuid.ts';

@@ -1,6 +1,4 @@
-/**
- * Invites a user: creates one without a password, and sends an email whose link signs in, to choose a password.
- */
+/** Invites a user: creates one without a password, and sends an email whose link signs in, to choose a password. */
 
 import { randomUUID } from 'node:crypto';
 import { text } from '../../../shared/schema.ts';

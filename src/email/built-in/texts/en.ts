@@ -1,6 +1,4 @@
-/**
- * The texts in English, the base of all languages.
- */
+/** The texts in English, the base of all languages. */
 import { type BaseTexts, byAddress } from '../language-texts.ts';
 
 /** The texts. */

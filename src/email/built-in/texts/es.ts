@@ -1,6 +1,4 @@
-/**
- * The texts in Spanish, with “tú”, as Google and Apple write to their users.
- */
+/** The texts in Spanish, with “tú”, as Google and Apple write to their users. */
 import { byAddress, type LanguageTexts } from '../language-texts.ts';
 
 /** The texts. */

@@ -1,6 +1,4 @@
-/**
- * The texts in French, with “vous”, as most services write, and without a gender.
- */
+/** The texts in French, with “vous”, as most services write, and without a gender. */
 import { byAddress, type LanguageTexts } from '../language-texts.ts';
 
 /** The texts. */

@@ -1,6 +1,4 @@
-/**
- * The texts in Italian, with “tu”, as Google and Apple write to their users, and without a gender.
- */
+/** The texts in Italian, with “tu”, as Google and Apple write to their users, and without a gender. */
 import { byAddress, type LanguageTexts } from '../language-texts.ts';
 
 /** The texts. */

@@ -1,6 +1,4 @@
-/**
- * The texts in Polish, addressed directly and without a gender, as Google writes to its users.
- */
+/** The texts in Polish, addressed directly and without a gender, as Google writes to its users. */
 import { byAddress, type LanguageTexts } from '../language-texts.ts';
 
 /** The texts. */

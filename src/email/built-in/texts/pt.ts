@@ -1,6 +1,4 @@
-/**
- * The texts in Portuguese, written for Brazil, with “você”; of two common words, the one that Portugal uses too.
- */
+/** The texts in Portuguese, written for Brazil, with “você”; of two common words, the one that Portugal uses too. */
 import { byAddress, type LanguageTexts } from '../language-texts.ts';
 
 /** The texts. */

@@ -1,6 +1,4 @@
-/**
- * The content type of an attribute, by its name: URL, CSS, script, image list, or plain text.
- */
+/** The content type of an attribute, by its name: URL, CSS, script, image list, or plain text. */
 
 /** `unsafe`: plain as a value, but its name must never come from data. `document` is HTML inside an attribute. */
 type AttributeKind = 'plain' | 'url' | 'css' | 'script' | 'srcset' | 'document' | 'unsafe';

@@ -1,6 +1,4 @@
-/**
- * Escapers for CSS, and the decoder of CSS escapes, which the scanner also uses.
- */
+/** Escapers for CSS, and the decoder of CSS escapes, which the scanner also uses. */
 import { refused } from './escape-html.ts';
 
 const special = /[\0\t\n\f\r"&'()+/:;<>\\{}]/g;

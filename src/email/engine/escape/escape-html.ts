@@ -1,6 +1,4 @@
-/**
- * Escapers for HTML text and attributes. All are total: any text in, safe text out.
- */
+/** Escapers for HTML text and attributes. All are total: any text in, safe text out. */
 import { attributeKind, toLowerCase } from './attribute-kinds.ts';
 
 /** Replaces a value that no escaping makes safe there. The same text as in Go, so that users can search for it. */

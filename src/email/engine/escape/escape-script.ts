@@ -1,6 +1,4 @@
-/**
- * Escapers for scripts: values as JSON, and texts inside strings, template literals and regular expressions.
- */
+/** Escapers for scripts: values as JSON, and texts inside strings, template literals and regular expressions. */
 import { isPrintable } from '../values/quote-text.ts';
 import {
   type Byte,

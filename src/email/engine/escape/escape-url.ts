@@ -1,6 +1,4 @@
-/**
- * Escapers for URLs: the filter of schemes, two levels of percent-encoding, and image lists.
- */
+/** Escapers for URLs: the filter of schemes, two levels of percent-encoding, and image lists. */
 import { refused } from './escape-html.ts';
 
 /** What an address with a scheme that is not allowed becomes. */

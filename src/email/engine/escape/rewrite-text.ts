@@ -1,6 +1,4 @@
-/**
- * Rewrites a piece of literal text: removes comments, escapes a `<` that starts no tag, and moves the context on.
- */
+/** Rewrites a piece of literal text: removes comments, escapes a `<` that starts no tag, and moves the context on. */
 import type { Budget } from '../budget.ts';
 import { EvaluationFailure } from '../template-error.ts';
 import { type Context, isComment, isScriptLiteral } from './context.ts';

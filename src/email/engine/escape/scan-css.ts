@@ -1,6 +1,4 @@
-/**
- * How literal text changes the context in CSS: values, strings, URLs and comments.
- */
+/** How literal text changes the context in CSS: values, strings, URLs and comments. */
 import { failScan } from '../template-error.ts';
 import type { Context, ContextState, Scan } from './context.ts';
 import { decodeCss } from './escape-css.ts';

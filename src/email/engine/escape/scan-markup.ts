@@ -1,6 +1,4 @@
-/**
- * How literal text changes the context in HTML: text, tags, attribute names, and values other than CSS and script.
- */
+/** How literal text changes the context in HTML: text, tags, attribute names, and values other than CSS and script. */
 import { failScan } from '../template-error.ts';
 import { attributeKind, toLowerCase } from './attribute-kinds.ts';
 import {

@@ -1,6 +1,4 @@
-/**
- * Reads a list of tokens forwards, with one step back. "Solid" tokens are those other than white space.
- */
+/** Reads a list of tokens forwards, with one step back. "Solid" tokens are those other than white space. */
 import { invariant } from '../../../shared/invariant.ts';
 import type { Budget } from '../budget.ts';
 import type { Token } from './tokenize.ts';

@@ -1,6 +1,4 @@
-/**
- * `len`, `index` and `slice`: texts are measured in UTF-8 bytes.
- */
+/** `len`, `index` and `slice`: texts are measured in UTF-8 bytes. */
 import { decodeBytes } from '../parse/constants.ts';
 import { failValue } from '../template-error.ts';
 import {

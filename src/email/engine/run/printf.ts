@@ -1,6 +1,4 @@
-/**
- * `printf`: formats the arguments by a format. Errors in a format appear in the text, as in Go.
- */
+/** `printf`: formats the arguments by a format. Errors in a format appear in the text, as in Go. */
 import { assertFormatted, formatValue, plainDirective } from '../values/format-value.ts';
 import { Byte, typeName, type Value } from '../values/value.ts';
 

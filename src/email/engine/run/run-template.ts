@@ -1,6 +1,4 @@
-/**
- * Runs an escaped tree with data and collects the output, within limits.
- */
+/** Runs an escaped tree with data and collects the output, within limits. */
 import { Budget } from '../budget.ts';
 import { EvaluationFailure } from '../template-error.ts';
 import type { ActionNode, Branch, CallNode, Pipeline, TemplateNode, TemplateTree } from '../tree.ts';

@@ -1,6 +1,4 @@
-/**
- * Go's quoting of texts and characters, and its idea of what can be printed.
- */
+/** Go's quoting of texts and characters, and its idea of what can be printed. */
 
 const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
 const toEscape = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;

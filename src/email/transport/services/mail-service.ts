@@ -1,6 +1,4 @@
-/**
- * What a mail service needs of a message, and what its answers mean. Each service is one file.
- */
+/** What a mail service needs of a message, and what its answers mean. Each service is one file. */
 import type { PostAnswer } from '../../../shared/egress/post-limited.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { ExtraHeaders } from '../../message/extra-headers.ts';

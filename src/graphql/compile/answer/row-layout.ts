@@ -1,6 +1,4 @@
-/**
- * Lays out one row: the columns it needs in a select, and how they become JSON (answer-layout.ts).
- */
+/** Lays out one row: the columns it needs in a select, and how they become JSON (answer-layout.ts). */
 import type { ResultColumn, ValueType } from '../../model/model.ts';
 import { scalarRow } from '../../model/scalars.ts';
 import type { CallPlan, Keyed, ObjectPlan, Typename, WritePlan } from '../plan/plan.ts';

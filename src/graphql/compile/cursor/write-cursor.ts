@@ -1,6 +1,4 @@
-/**
- * Writes a cursor from the columns of a row: what print-cursor.ts has PostgreSQL make, byte for byte.
- */
+/** Writes a cursor from the columns of a row: what print-cursor.ts has PostgreSQL make, byte for byte. */
 import type { AnswerColumn } from '../answer/answer-layout.ts';
 
 /** Where JSON is written. */

@@ -1,6 +1,4 @@
-/**
- * Values as PostgreSQL reads them: scalars, arrays and composite values as text.
- */
+/** Values as PostgreSQL reads them: scalars, arrays and composite values as text. */
 import { unreachable } from '../../../shared/invariant.ts';
 import type { TextForm, Variables } from './slot.ts';
 import { valueAt } from './variable-path.ts';

@@ -1,6 +1,4 @@
-/**
- * Which keys the objects to insert have.
- */
+/** Which keys the objects to insert have. */
 import type { RowKey } from './slot.ts';
 
 /** Which of the keys a row has: `1` or `0` for each. */

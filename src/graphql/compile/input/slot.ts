@@ -1,6 +1,4 @@
-/**
- * Sources of the parameters of statements: what a plan says of values. bind-slot.ts fills them.
- */
+/** Sources of the parameters of statements: what a plan says of values. bind-slot.ts fills them. */
 import type { Run } from './update-list.ts';
 
 /**

@@ -1,6 +1,4 @@
-/**
- * Facts about single values that decide what a statement is.
- */
+/** Facts about single values that decide what a statement is. */
 
 /** Whether a string, or every string of a list, is within the limit in code points. */
 export function fits(value: unknown, maxLength: number): boolean {

@@ -1,6 +1,4 @@
-/**
- * Follows paths into the coerced variables of a request.
- */
+/** Follows paths into the coerced variables of a request. */
 import type { Path, Variables } from './slot.ts';
 import type { Entry, Run } from './update-list.ts';
 

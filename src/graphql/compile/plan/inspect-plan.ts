@@ -1,6 +1,4 @@
-/**
- * Questions about plans: which code they run, and whether their best PostgreSQL plan depends on values.
- */
+/** Questions about plans: which code they run, and whether their best PostgreSQL plan depends on values. */
 import type { Table } from '../../model/model.ts';
 import { operatorRow } from '../../schema/operators.ts';
 import type {

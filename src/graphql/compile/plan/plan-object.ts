@@ -1,6 +1,4 @@
-/**
- * Plans the fields of a table's object type: columns, relationships, computed fields.
- */
+/** Plans the fields of a table's object type: columns, relationships, computed fields. */
 import type { FieldNode } from 'graphql';
 import type { Routine } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';

@@ -1,6 +1,4 @@
-/**
- * Shared by the planning functions: the role's model and schema, the document, and collected results.
- */
+/** Shared by the planning functions: the role's model and schema, the document, and collected results. */
 import {
   type FieldNode,
   type GraphQLField,

@@ -1,6 +1,4 @@
-/**
- * Prints values computed from the current row or a group of rows.
- */
+/** Prints values computed from the current row or a group of rows. */
 import { type Column, comparedAs, type SqlType } from '../../model/model.ts';
 import type { AggregateFunction, JsonReading } from '../../schema/origin.ts';
 import type { Expression, GroupExpression, JsonPart, OrderExpression } from '../plan/plan.ts';

@@ -1,6 +1,4 @@
-/**
- * References to the current row: a table's alias, or a subquery that passes on requested columns.
- */
+/** References to the current row: a table's alias, or a subquery that passes on requested columns. */
 import type { QualifiedName, ResultColumn, Table } from '../../model/model.ts';
 import type { OrderTerm } from '../plan/plan.ts';
 import { ident, join, type Sql, sql } from './sql.ts';

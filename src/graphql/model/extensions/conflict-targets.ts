@@ -1,6 +1,4 @@
-/**
- * The unique indexes that an insert can name for conflicts (extension `writes`, docs/upsert.md).
- */
+/** The unique indexes that an insert can name for conflicts (extension `writes`, docs/upsert.md). */
 import type { CatalogIndex } from '../../catalog/catalog.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { validName } from '../comments/comment-fix.ts';

@@ -1,6 +1,4 @@
-/**
- * Related rows in the objects of an insert (extension `writes`, docs/nested-writes.md).
- */
+/** Related rows in the objects of an insert (extension `writes`, docs/nested-writes.md). */
 import type { Column, Relationship, Table, TableType } from '../model.ts';
 
 /** The tables that a relationship links. */

@@ -1,6 +1,4 @@
-/**
- * The operators of an update, and the columns that each can change (extension `writes`, docs/mutations.md).
- */
+/** The operators of an update, and the columns that each can change (extension `writes`, docs/mutations.md). */
 import { type Column, comparedAs, type ValueType } from '../model.ts';
 import { scalarRow } from '../scalars.ts';
 

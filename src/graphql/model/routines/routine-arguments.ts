@@ -1,6 +1,4 @@
-/**
- * The input arguments of a routine, and the visible part of their defaults (docs/functions.md).
- */
+/** The input arguments of a routine, and the visible part of their defaults (docs/functions.md). */
 import type { Catalog, CatalogRoutine } from '../../catalog/catalog.ts';
 import type { EnumTypes } from '../enums.ts';
 import type { ArgumentType } from '../model.ts';

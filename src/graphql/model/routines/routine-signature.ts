@@ -1,6 +1,4 @@
-/**
- * The input arguments of a routine as declared, and its name with their types.
- */
+/** The input arguments of a routine as declared, and its name with their types. */
 import type { Catalog, CatalogRoutine } from '../../catalog/catalog.ts';
 import { pathIn } from '../model-context.ts';
 import { typePath } from '../sql-types.ts';

@@ -1,6 +1,4 @@
-/**
- * The columns of a table, and the inputs and aggregates that each takes part in.
- */
+/** The columns of a table, and the inputs and aggregates that each takes part in. */
 import type { CatalogColumn, CatalogTable } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import { codecOf } from '../codecs.ts';

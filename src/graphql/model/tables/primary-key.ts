@@ -1,6 +1,4 @@
-/**
- * The primary key of a table: the real one, otherwise one from its comment directive.
- */
+/** The primary key of a table: the real one, otherwise one from its comment directive. */
 import type { CatalogColumn, CatalogIndex, CatalogTable } from '../../catalog/catalog.ts';
 import type { Settings } from '../comments/directives.ts';
 import { type Column, comparedAs, type Table } from '../model.ts';

@@ -1,6 +1,4 @@
-/**
- * Tables with their columns and root fields, before relationships and routines.
- */
+/** Tables with their columns and root fields, before relationships and routines. */
 import type { CatalogTable, ConstraintColumns } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import { aggregateFunctions } from '../codecs.ts';

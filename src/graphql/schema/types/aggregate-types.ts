@@ -1,6 +1,4 @@
-/**
- * The aggregate types of a table that enables them: count, and the columns of each function (docs/aggregates.md).
- */
+/** The aggregate types of a table that enables them: count, and the columns of each function (docs/aggregates.md). */
 import { type GraphQLFieldConfig, type GraphQLFieldConfigMap, GraphQLNonNull, GraphQLObjectType } from 'graphql';
 import { aggregateFunctions } from '../../model/codecs.ts';
 import { tableTypeNames } from '../../model/inflect.ts';

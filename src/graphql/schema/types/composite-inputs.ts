@@ -1,6 +1,4 @@
-/**
- * The inputs of composite types and of the rows of tables, for arguments of functions (docs/functions.md).
- */
+/** The inputs of composite types and of the rows of tables, for arguments of functions (docs/functions.md). */
 import { GraphQLInputObjectType, GraphQLList, type GraphQLNullableInputType } from 'graphql';
 import type { ArgumentType, CompositeType } from '../../model/model.ts';
 import { typed } from '../origin.ts';

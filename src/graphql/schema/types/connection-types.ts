@@ -1,6 +1,4 @@
-/**
- * Connections: their arguments, a table's connection and edge types, and the page info (docs/pagination.md).
- */
+/** Connections: their arguments, a table's connection and edge types, and the page info (docs/pagination.md). */
 import {
   type GraphQLEnumType,
   type GraphQLFieldConfigArgumentMap,

@@ -1,6 +1,4 @@
-/**
- * Functions of a row in filters and orders: their entries, and the inputs for their arguments (docs/functions.md).
- */
+/** Functions of a row in filters and orders: their entries, and the inputs for their arguments (docs/functions.md). */
 import {
   type GraphQLInputFieldConfig,
   GraphQLInputObjectType,

@@ -1,6 +1,4 @@
-/**
- * The types of `groups`: keys, condition and order, and the groups (docs/aggregates.md).
- */
+/** The types of `groups`: keys, condition and order, and the groups (docs/aggregates.md). */
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigMap,

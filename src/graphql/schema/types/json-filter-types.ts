@@ -1,6 +1,4 @@
-/**
- * The filter inputs of JSON columns: the content of `jsonb`, only null or not for `json` (docs/filters.md).
- */
+/** The filter inputs of JSON columns: the content of `jsonb`, only null or not for `json` (docs/filters.md). */
 import { type GraphQLInputFieldConfigMap, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
 import { hasJsonFilter } from '../../model/extensions/added-types.ts';
 import { comparedAs, type SharedType, type Table, type ValueType } from '../../model/model.ts';

@@ -1,6 +1,4 @@
-/**
- * The object type of a table: its rows as a graph, each with a global id.
- */
+/** The object type of a table: its rows as a graph, each with a global id. */
 import { type GraphQLFieldConfig, GraphQLInterfaceType, GraphQLNonNull, GraphQLObjectType } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Relationship, ResultColumn, Routine, Table } from '../../model/model.ts';

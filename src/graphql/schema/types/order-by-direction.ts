@@ -1,6 +1,4 @@
-/**
- * The order directions, shared by all inputs that order rows.
- */
+/** The order directions, shared by all inputs that order rows. */
 import { StringEnumType } from './enum-types.ts';
 
 /** The four directions, coerced to their names. */

@@ -1,6 +1,4 @@
-/**
- * The query root: `node`, every table's collection and lookup by key, and the routines that only read.
- */
+/** The query root: `node`, every table's collection and lookup by key, and the routines that only read. */
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigArgumentMap,

@@ -1,6 +1,4 @@
-/**
- * The arguments of functions, as field arguments or input fields (docs/functions.md).
- */
+/** The arguments of functions, as field arguments or input fields (docs/functions.md). */
 import { type GraphQLArgumentConfig, GraphQLNonNull, parseConstValue } from 'graphql';
 import type { Routine, RoutineArgument } from '../../model/model.ts';
 import { typed } from '../origin.ts';

@@ -1,6 +1,4 @@
-/**
- * The fields of routines, at the root or on a row (docs/functions.md).
- */
+/** The fields of routines, at the root or on a row (docs/functions.md). */
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigArgumentMap,

@@ -1,6 +1,4 @@
-/**
- * The inputs over text search columns: their filter, and the order by rank (docs/extensions.md).
- */
+/** The inputs over text search columns: their filter, and the order by rank (docs/extensions.md). */
 import {
   type GraphQLInputFieldConfig,
   type GraphQLInputFieldConfigMap,

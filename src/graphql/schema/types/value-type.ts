@@ -1,6 +1,4 @@
-/**
- * The GraphQL type of a PostgreSQL value, nullable, for input and output alike.
- */
+/** The GraphQL type of a PostgreSQL value, nullable, for input and output alike. */
 import { type GraphQLEnumType, GraphQLList, type GraphQLScalarType, isEnumType } from 'graphql';
 import { invariant } from '../../../shared/invariant.ts';
 import { enumFilterName } from '../../model/inflect.ts';

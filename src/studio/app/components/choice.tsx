@@ -1,6 +1,4 @@
-/**
- * A choice between a few options, side by side.
- */
+/** A choice between a few options, side by side. */
 import { useId } from 'react';
 
 interface ChoiceProps<T extends string> {

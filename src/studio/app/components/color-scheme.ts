@@ -1,6 +1,4 @@
-/**
- * An email as light and dark mail programs show it, independent of this browser's colors.
- */
+/** An email as light and dark mail programs show it, independent of this browser's colors. */
 
 /** The colors of a mail program. */
 export type ColorScheme = 'light' | 'dark';

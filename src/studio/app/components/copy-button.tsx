@@ -1,6 +1,4 @@
-/**
- * Copies a text to the clipboard and says so.
- */
+/** Copies a text to the clipboard and says so. */
 import { useState } from 'react';
 
 const saidForMs = 2000;

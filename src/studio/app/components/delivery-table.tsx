@@ -1,6 +1,4 @@
-/**
- * A table of deliveries: what became of emails.
- */
+/** A table of deliveries: what became of emails. */
 import type { Delivery } from '../../../management/deliveries/deliveries.ts';
 import { emailTitle } from '../shared/email-title.ts';
 import { Link } from './link.tsx';

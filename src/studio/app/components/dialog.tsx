@@ -1,6 +1,4 @@
-/**
- * A dialog over the page; Escape and its button close it.
- */
+/** A dialog over the page; Escape and its button close it. */
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 
 interface DialogProps {

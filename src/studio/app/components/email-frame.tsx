@@ -1,6 +1,4 @@
-/**
- * An email as its recipient sees it: in a frame without scripts, forms and origin, whose links open in new tabs.
- */
+/** An email as its recipient sees it: in a frame without scripts, forms and origin, whose links open in new tabs. */
 import type { CSSProperties } from 'react';
 import { answerColorScheme, type ColorScheme, colorSchemeHead, hasDarkDesign } from './color-scheme.ts';
 import { withNewTabLinks } from './new-tab-links.ts';

@@ -1,6 +1,4 @@
-/**
- * Icons of the studio, on a grid of 20: decoration beside a word.
- */
+/** Icons of the studio, on a grid of 20: decoration beside a word. */
 import type { ReactNode } from 'react';
 
 /** @param lines The attribute `d` of a path; `filled` is filled as well. */

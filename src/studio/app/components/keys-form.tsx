@@ -1,6 +1,4 @@
-/**
- * The form for API keys, for projects that do not provide them: all except local ones.
- */
+/** The form for API keys, for projects that do not provide them: all except local ones. */
 import { useEffect, useId, useRef } from 'react';
 import { apiKeys, keepKeys } from '../shared/keys.ts';
 import { onSubmit } from '../shared/requests.ts';

@@ -1,6 +1,4 @@
-/**
- * A link within the studio: a plain click changes the page without a reload.
- */
+/** A link within the studio: a plain click changes the page without a reload. */
 import type { ComponentProps } from 'react';
 import { addressOf, goTo } from '../shared/router.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Prepares the HTML of an email for its frame.
- */
+/** Prepares the HTML of an email for its frame. */
 
 /** The HTML with links that open in new tabs, because the frame cannot follow them. @param more Added to its head. */
 export function withNewTabLinks(html: string, more = ''): string {

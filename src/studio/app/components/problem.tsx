@@ -1,6 +1,4 @@
-/**
- * Replaces content that cannot be shown, with the reason.
- */
+/** Replaces content that cannot be shown, with the reason. */
 import type { ReactNode } from 'react';
 import type { ApiError } from '../shared/api.ts';
 import { tokenCommand } from '../shared/session.ts';

@@ -1,6 +1,4 @@
-/**
- * The frame of a table with one row per thing.
- */
+/** The frame of a table with one row per thing. */
 import type { ReactNode } from 'react';
 
 interface RowsProps {

@@ -1,6 +1,4 @@
-/**
- * The search above a list.
- */
+/** The search above a list. */
 import { onSubmit } from '../shared/requests.ts';
 
 interface SearchFormProps {

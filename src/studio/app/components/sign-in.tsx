@@ -1,6 +1,4 @@
-/**
- * The form for the access token: as its own page, and over a page whose token has expired.
- */
+/** The form for the access token: as its own page, and over a page whose token has expired. */
 import { useEffect, useId, useRef, useState } from 'react';
 import { onSubmit, useTask } from '../shared/requests.ts';
 import { signIn, signOut, tokenCommand } from '../shared/session.ts';

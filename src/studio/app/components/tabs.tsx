@@ -1,6 +1,4 @@
-/**
- * Tabs between views of the same thing; arrow keys move between them.
- */
+/** Tabs between views of the same thing; arrow keys move between them. */
 import { type KeyboardEvent, type ReactNode, useId } from 'react';
 
 /** A view. */

@@ -1,6 +1,4 @@
-/**
- * A select of one of the newest users.
- */
+/** A select of one of the newest users. */
 import { useAnswer } from '../shared/requests.ts';
 import { newestUsers, type StudioUser } from '../shared/users.ts';
 import { Fault } from './problem.tsx';

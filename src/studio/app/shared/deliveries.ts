@@ -1,6 +1,4 @@
-/**
- * Deliveries of emails and suppressed addresses, as the management API has them.
- */
+/** Deliveries of emails and suppressed addresses, as the management API has them. */
 import type { Delivery, SuppressedAddress } from '../../../management/deliveries/deliveries.ts';
 import { askProject } from './session.ts';
 

@@ -1,6 +1,4 @@
-/**
- * The name of an email on the pages.
- */
+/** The name of an email on the pages. */
 import { type EmailKind, emailKinds } from '../../../config/auth/email-kinds.ts';
 
 /** The title of an email; a name that no email has stays. */

@@ -1,6 +1,4 @@
-/**
- * Requests in components: the answer, the error, and form fields.
- */
+/** Requests in components: the answer, the error, and form fields. */
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ApiError, isServerThere } from './api.ts';
 import { session } from './session.ts';

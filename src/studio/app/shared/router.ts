@@ -1,6 +1,4 @@
-/**
- * The current page: the part of the address after `/studio/`.
- */
+/** The current page: the part of the address after `/studio/`. */
 import { createStore, useStore } from './store.ts';
 
 const base = '/studio';

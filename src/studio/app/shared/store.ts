@@ -1,6 +1,4 @@
-/**
- * Shared values of pages: `useStore` renders again on a change, and `useMedia` when a media query changes.
- */
+/** Shared values of pages: `useStore` renders again on a change, and `useMedia` when a media query changes. */
 import { useSyncExternalStore } from 'react';
 
 /** A shared value. */

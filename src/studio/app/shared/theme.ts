@@ -1,6 +1,4 @@
-/**
- * Light or dark: by the system, until the user chooses.
- */
+/** Light or dark: by the system, until the user chooses. */
 import { createStore, type Store } from './store.ts';
 
 /** The choices. */

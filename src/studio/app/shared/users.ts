@@ -1,6 +1,4 @@
-/**
- * Users of the project, from the auth service with the service key.
- */
+/** Users of the project, from the auth service with the service key. */
 import type { OperatorToken } from '../../../auth/requests/admin/act-as-user.ts';
 import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
 import { apiKeys, forgetService } from './keys.ts';

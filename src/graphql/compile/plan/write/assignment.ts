@@ -1,6 +1,4 @@
-/**
- * Changes of columns, as parts of the plan.
- */
+/** Changes of columns, as parts of the plan. */
 import type { UpdateOperator } from '../../../model/extensions/update-operators.ts';
 import type { Column } from '../../../model/model.ts';
 import type { Slot } from '../../input/slot.ts';

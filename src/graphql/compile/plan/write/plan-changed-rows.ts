@@ -1,6 +1,4 @@
-/**
- * Plans which rows an update or delete changes: its filter, and the limit of their number.
- */
+/** Plans which rows an update or delete changes: its filter, and the limit of their number. */
 import type { Table } from '../../../model/model.ts';
 import type { Input } from '../../input/input.ts';
 import type { Slot } from '../../input/slot.ts';

@@ -1,6 +1,4 @@
-/**
- * The types of `onConflict`: which unique index, and what an insert does with rows that are there (docs/upsert.md).
- */
+/** The types of `onConflict`: which unique index, and what an insert does with rows that are there (docs/upsert.md). */
 import {
   type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,

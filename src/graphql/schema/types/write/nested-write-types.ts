@@ -1,6 +1,4 @@
-/**
- * The inputs for related rows in inserts and updates (extension `writes`, docs/nested-writes.md).
- */
+/** The inputs for related rows in inserts and updates (extension `writes`, docs/nested-writes.md). */
 import {
   type GraphQLInputFieldConfig,
   type GraphQLInputFieldConfigMap,

@@ -1,6 +1,4 @@
-/**
- * The emails of the last day, hour by hour: those that were sent, and those that were not.
- */
+/** The emails of the last day, hour by hour: those that were sent, and those that were not. */
 import type { Delivery } from '../../../../management/deliveries/deliveries.ts';
 import { listDeliveries } from '../../shared/deliveries.ts';
 import { useAnswer } from '../../shared/requests.ts';

@@ -1,6 +1,4 @@
-/**
- * The addresses that get no emails because one bounced or its reader complained, and how to lift them.
- */
+/** The addresses that get no emails because one bounced or its reader complained, and how to lift them. */
 import { useState } from 'react';
 import type { SuppressedAddress } from '../../../../management/deliveries/deliveries.ts';
 import { Link } from '../../components/link.tsx';

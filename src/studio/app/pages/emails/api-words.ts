@@ -1,6 +1,4 @@
-/**
- * Sentences of the management API in the words of the page.
- */
+/** Sentences of the management API in the words of the page. */
 import type { DescribedEmail } from './described.ts';
 import { languageName, titleOf } from './email-names.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Name, logo, color and footer of the project in its emails, with a preview of an email that shows them.
- */
+/** Name, logo, color and footer of the project in its emails, with a preview of an email that shows them. */
 import { useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';

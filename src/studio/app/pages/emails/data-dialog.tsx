@@ -1,6 +1,4 @@
-/**
- * The values for the preview: the sample's, a user's, or others.
- */
+/** The values for the preview: the sample's, a user's, or others. */
 import { type FormEvent, useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { KeysForm } from '../../components/keys-form.tsx';

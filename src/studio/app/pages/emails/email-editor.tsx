@@ -1,6 +1,4 @@
-/**
- * One email: its texts, their preview, and the actions on them.
- */
+/** One email: its texts, their preview, and the actions on them. */
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { ApiError } from '../../shared/api.ts';
 import { goTo } from '../../shared/router.ts';

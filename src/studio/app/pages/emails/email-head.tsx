@@ -1,6 +1,4 @@
-/**
- * The head of an email: its title, the switch that sends it, and the actions on its texts.
- */
+/** The head of an email: its title, the switch that sends it, and the actions on its texts. */
 import { type ReactNode, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { useMayWrite } from '../../shared/session.ts';

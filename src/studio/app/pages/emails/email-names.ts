@@ -1,6 +1,4 @@
-/**
- * The page's names of emails, groups, variables and languages.
- */
+/** The page's names of emails, groups, variables and languages. */
 import { type EmailKind, emailKindNames, emailKinds, isLinkKind } from '../../../../config/auth/email-kinds.ts';
 
 /** Titles of the groups. */

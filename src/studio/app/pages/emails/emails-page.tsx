@@ -1,6 +1,4 @@
-/**
- * The Emails page: the list, and the email in the address.
- */
+/** The Emails page: the list, and the email in the address. */
 import './emails.css';
 import { useState } from 'react';
 import { Link } from '../../components/link.tsx';

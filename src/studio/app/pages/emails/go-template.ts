@@ -1,6 +1,4 @@
-/**
- * Go templates in the editor: actions are colored over the HTML around them, and completed.
- */
+/** Go templates in the editor: actions are colored over the HTML around them, and completed. */
 import type { CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
 import { html } from '@codemirror/lang-html';
 import { type Extension, RangeSetBuilder } from '@codemirror/state';

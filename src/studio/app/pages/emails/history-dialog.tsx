@@ -1,6 +1,4 @@
-/**
- * Earlier versions of an email: author, time, differences, and restoring into the editor.
- */
+/** Earlier versions of an email: author, time, differences, and restoring into the editor. */
 import { useState } from 'react';
 import type { ConfigVersion, EmailsOfVersion } from '../../../../management/version-history.ts';
 import { Dialog } from '../../components/dialog.tsx';

@@ -1,6 +1,4 @@
-/**
- * The languages of an email: a tab for the email itself and one for each translation; adds and removes languages.
- */
+/** The languages of an email: a tab for the email itself and one for each translation; adds and removes languages. */
 import { type ReactNode, useId, useState } from 'react';
 import type { RenderedDraft } from '../../../../management/templates/draft-schemas.ts';
 import { Dialog } from '../../components/dialog.tsx';

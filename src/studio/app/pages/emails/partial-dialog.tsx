@@ -1,6 +1,4 @@
-/**
- * Starts a partial under a name.
- */
+/** Starts a partial under a name. */
 import { useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';

@@ -1,6 +1,4 @@
-/**
- * The draft as the server renders it, a moment after the last key press.
- */
+/** The draft as the server renders it, a moment after the last key press. */
 import { useRef } from 'react';
 import type { RenderedDraft } from '../../../../management/templates/draft-schemas.ts';
 import { useAnswer } from '../../shared/requests.ts';

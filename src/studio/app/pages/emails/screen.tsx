@@ -1,6 +1,4 @@
-/**
- * The preview of an email on a desktop or phone screen, in light or dark colors.
- */
+/** The preview of an email on a desktop or phone screen, in light or dark colors. */
 import { useEffect, useRef, useState } from 'react';
 import { hasDarkDesign } from '../../components/color-scheme.ts';
 import { EmailFrame } from '../../components/email-frame.tsx';

@@ -1,6 +1,4 @@
-/**
- * The subject, the body and the text part of an email, with their faults and the variables to insert.
- */
+/** The subject, the body and the text part of an email, with their faults and the variables to insert. */
 import { useMemo, useRef, useState } from 'react';
 import type { RenderedDraft, RenderedText } from '../../../../management/templates/draft-schemas.ts';
 import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';

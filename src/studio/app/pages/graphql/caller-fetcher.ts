@@ -1,6 +1,4 @@
-/**
- * The fetcher of the GraphQL page: sends as the selected caller, and reports the answers to the page.
- */
+/** The fetcher of the GraphQL page: sends as the selected caller, and reports the answers to the page. */
 import { useMemo, useRef } from 'react';
 import { ApiError, noteAbsence } from '../../shared/api.ts';
 import { expireSession, session } from '../../shared/session.ts';

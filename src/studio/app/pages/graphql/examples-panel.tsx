@@ -1,6 +1,4 @@
-/**
- * A panel of GraphiQL with operations to start from: the project's own, and some for each table.
- */
+/** A panel of GraphiQL with operations to start from: the project's own, and some for each table. */
 import { type GraphiQLPlugin, useEditorContext, useSchemaStore } from '@graphiql/react';
 import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { useMemo, useState } from 'react';

@@ -1,6 +1,4 @@
-/**
- * SQL for reading: one clause per line, with distinct keywords, names and texts.
- */
+/** SQL for reading: one clause per line, with distinct keywords, names and texts. */
 import { PostgreSQL } from '@codemirror/lang-sql';
 import { classHighlighter, highlightCode } from '@lezer/highlight';
 import { formatDialect, postgresql } from 'sql-formatter';

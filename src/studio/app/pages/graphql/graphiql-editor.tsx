@@ -1,6 +1,4 @@
-/**
- * GraphiQL with our look, our examples and clickable fields. The page provides the fetcher with the caller.
- */
+/** GraphiQL with our look, our examples and clickable fields. The page provides the fetcher with the caller. */
 import { DOC_EXPLORER_PLUGIN } from '@graphiql/plugin-doc-explorer';
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { HISTORY_PLUGIN } from '@graphiql/plugin-history';

@@ -1,6 +1,4 @@
-/**
- * The GraphQL page: GraphiQL, its caller, and how the database ran the last operation.
- */
+/** The GraphQL page: GraphiQL, its caller, and how the database ran the last operation. */
 import './graphql.css';
 import { lazy, Suspense, useState } from 'react';
 import { Choice } from '../../components/choice.tsx';

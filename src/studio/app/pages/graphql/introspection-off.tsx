@@ -1,6 +1,4 @@
-/**
- * The notice above GraphiQL if the caller may not read the schema.
- */
+/** The notice above GraphiQL if the caller may not read the schema. */
 import { CopyButton } from '../../components/copy-button.tsx';
 
 /** @param props.hint A sentence and the SQL that enables it; empty if the server sends none. */

@@ -1,6 +1,4 @@
-/**
- * The SQL of the last operation, and its current PostgreSQL plan under the role that sent it.
- */
+/** The SQL of the last operation, and its current PostgreSQL plan under the role that sent it. */
 import { lazy, Suspense } from 'react';
 import type { ExplainedStatement } from '../../../../graphql/execute/explain-operation.ts';
 import { CopyButton } from '../../components/copy-button.tsx';

@@ -1,6 +1,4 @@
-/**
- * Sends GraphiQL's operations to this gateway's API, and derives the page's notices from the answers.
- */
+/** Sends GraphiQL's operations to this gateway's API, and derives the page's notices from the answers. */
 import type { GraphiQL } from 'graphiql';
 import type { ComponentProps } from 'react';
 import { ApiError } from '../../shared/api.ts';

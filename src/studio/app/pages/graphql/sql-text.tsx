@@ -1,6 +1,4 @@
-/**
- * A statement in lines and colors.
- */
+/** A statement in lines and colors. */
 import { useMemo } from 'react';
 import { formatSql, tokensOf } from './format-sql.ts';
 

@@ -1,6 +1,4 @@
-/**
- * The stored emails: first all, then new ones, by server-sent events while the page is visible.
- */
+/** The stored emails: first all, then new ones, by server-sent events while the page is visible. */
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { CapturedEmail } from '../../../../email/transport/inbox.ts';
 import { ApiError, bearer, openEvents } from '../../shared/api.ts';

@@ -1,6 +1,4 @@
-/**
- * The Inbox page: the stored emails of a project without a mail server. New ones appear automatically.
- */
+/** The Inbox page: the stored emails of a project without a mail server. New ones appear automatically. */
 import { useEffect, useRef, useState } from 'react';
 import type { CapturedEmail } from '../../../../email/transport/inbox.ts';
 import { EmailFrame } from '../../components/email-frame.tsx';

@@ -1,6 +1,4 @@
-/**
- * Layout of the schema drawing: connected tables in layers, the others in rows below.
- */
+/** Layout of the schema drawing: connected tables in layers, the others in rows below. */
 import { type EdgeLabel, Graph, type GraphLabel, layout, type NodeLabel } from '@dagrejs/dagre';
 import type { SchemaRelationship, SchemaTable } from './role-schema.ts';
 

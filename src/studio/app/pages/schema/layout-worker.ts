@@ -1,6 +1,4 @@
-/**
- * Computes the layout in a worker, so that the page stays responsive: hundreds of tables take seconds.
- */
+/** Computes the layout in a worker, so that the page stays responsive: hundreds of tables take seconds. */
 import { layoutGraph } from './layout-graph.ts';
 import type { DrawnSchema } from './neighborhood.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Objects that a role does not see, why, and the statement that would change it. The studio never runs them.
- */
+/** Objects that a role does not see, why, and the statement that would change it. The studio never runs them. */
 import { CopyButton } from '../../components/copy-button.tsx';
 import { type Missing, partMissing, type RoleSchema } from './role-schema.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Part of a schema: a table and its neighbors within a few relationships.
- */
+/** Part of a schema: a table and its neighbors within a few relationships. */
 import type { RoleSchema } from './role-schema.ts';
 
 /** The drawn part. */

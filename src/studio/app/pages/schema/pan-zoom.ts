@@ -1,6 +1,4 @@
-/**
- * Pan and zoom of a large drawing: by dragging, the wheel, two fingers, and calls.
- */
+/** Pan and zoom of a large drawing: by dragging, the wheel, two fingers, and calls. */
 import { select } from 'd3-selection';
 import { type D3ZoomEvent, zoom, zoomIdentity } from 'd3-zoom';
 import { type RefObject, useEffect, useRef } from 'react';

@@ -1,6 +1,4 @@
-/**
- * Addresses of the page Schema: `schema/Product?role=anon`.
- */
+/** Addresses of the page Schema: `schema/Product?role=anon`. */
 
 /** @param table Null: the overview. */
 export function placeOf(role: string, table: string | null): string {

@@ -1,6 +1,4 @@
-/**
- * The schema of a role as the gateway describes it, read again when the user returns to the page.
- */
+/** The schema of a role as the gateway describes it, read again when the user returns to the page. */
 import type { DescribedSchema } from '../../../../graphql/execute/describe-schema.ts';
 import { type Answer, useAnswer } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';

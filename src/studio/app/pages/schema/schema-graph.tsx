@@ -1,6 +1,4 @@
-/**
- * The tables and relationships as a drawing with links, and as a list of sentences.
- */
+/** The tables and relationships as a drawing with links, and as a list of sentences. */
 import { type ComponentProps, type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Choice } from '../../components/choice.tsx';
 import { Link } from '../../components/link.tsx';

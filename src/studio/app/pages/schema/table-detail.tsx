@@ -1,6 +1,4 @@
-/**
- * A table as the role sees it: fields with types, allowed operations, and missing parts.
- */
+/** A table as the role sees it: fields with types, allowed operations, and missing parts. */
 import { Link } from '../../components/link.tsx';
 import { MissingList } from './missing-list.tsx';
 import { placeOf } from './place-of.ts';

@@ -1,6 +1,4 @@
-/**
- * The tables of the schema by name, and a search: tables with that name come first.
- */
+/** The tables of the schema by name, and a search: tables with that name come first. */
 import { useEffect, useRef, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { onSubmit } from '../../shared/requests.ts';

@@ -1,6 +1,4 @@
-/**
- * The access tokens of the project: list, create, revoke.
- */
+/** The access tokens of the project: list, create, revoke. */
 import { useState } from 'react';
 import type { ListedToken } from '../../../../management/tokens/token-requests.ts';
 import { Dialog } from '../../components/dialog.tsx';

@@ -1,6 +1,4 @@
-/**
- * Creates an access token and shows it once.
- */
+/** Creates an access token and shows it once. */
 import { type FormEvent, useId, useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';

@@ -1,6 +1,4 @@
-/**
- * The Settings page; access tokens are its only section so far.
- */
+/** The Settings page; access tokens are its only section so far. */
 import { useEffect } from 'react';
 import { OperatorsOnly, Problem } from '../../components/problem.tsx';
 import { goTo, usePlace } from '../../shared/router.ts';

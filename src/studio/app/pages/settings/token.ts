@@ -1,6 +1,4 @@
-/**
- * An access token as the management API lists it, and its descriptions on the page.
- */
+/** An access token as the management API lists it, and its descriptions on the page. */
 import type { ListedToken } from '../../../../management/tokens/token-requests.ts';
 
 /** Scopes with their descriptions. */

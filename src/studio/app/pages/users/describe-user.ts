@@ -1,6 +1,4 @@
-/**
- * A user's name and account state for display.
- */
+/** A user's name and account state for display. */
 import type { StudioUser } from '../../shared/users.ts';
 
 /** A user's name in lists and sentences. */

@@ -1,6 +1,4 @@
-/**
- * Addresses of the page Users: `users/ID?filter=ada&page=2`.
- */
+/** Addresses of the page Users: `users/ID?filter=ada&page=2`. */
 
 /** The list's page and filter. */
 export interface ListPlace {

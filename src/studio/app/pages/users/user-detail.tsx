@@ -1,6 +1,4 @@
-/**
- * A user's account, and the operator's actions on it.
- */
+/** A user's account, and the operator's actions on it. */
 import { useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { DeliveryTable } from '../../components/delivery-table.tsx';

@@ -1,6 +1,4 @@
-/**
- * One page of users, the search, and links to other pages.
- */
+/** One page of users, the search, and links to other pages. */
 import { Link } from '../../components/link.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';

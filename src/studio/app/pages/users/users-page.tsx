@@ -1,6 +1,4 @@
-/**
- * The Users page: the accounts, and the operator's actions on them.
- */
+/** The Users page: the accounts, and the operator's actions on them. */
 import './users.css';
 import { useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
