@@ -20,7 +20,7 @@ import { ManagementError } from '../management/management-error.ts';
 import { presentConfig } from '../management/present-config.ts';
 import { createProjectRef } from '../management/project-ref.ts';
 import { createSecretDigest } from '../management/secret-digest.ts';
-import { type Command, type CommandContext, CommandError, refuse } from './shared/command.ts';
+import { type Command, type CommandContext, CommandError, failCommand } from './shared/command.ts';
 import { describeError } from './shared/describe-error.ts';
 import { authDatabaseUrl, chooseAction, withAuthTables } from './shared/with-auth-tables.ts';
 
@@ -61,7 +61,7 @@ async function runConfig(context: CommandContext): Promise<number> {
 
 async function runExport(context: CommandContext): Promise<number> {
   if (context.operands[1] !== undefined)
-    refuse('pgreflect config export takes no file.', 'To write one: pgreflect config export > auth.toml');
+    failCommand('pgreflect config export takes no file.', 'To write one: pgreflect config export > auth.toml');
   return withProject(context, async ({ store }) => {
     const { stored } = store.snapshot();
     const known = Object.entries(stored).flatMap(([name, value]): [AuthFieldName, unknown][] =>
@@ -151,7 +151,7 @@ function readFile(context: CommandContext): ReadonlyMap<AuthFieldName, unknown> 
   const { operands, sources } = context;
   const [action, path] = operands;
   if (path === undefined)
-    refuse(`pgreflect config ${action} needs a file.`, `pgreflect config ${action} supabase/config.toml`);
+    failCommand(`pgreflect config ${action} needs a file.`, `pgreflect config ${action} supabase/config.toml`);
   const file = loadConfigFile(path, sources.workingDirectory);
   const problems: Problem[] = [...file.problems];
   const warnings = [...file.warnings];

@@ -11,7 +11,14 @@ import { Reflection, type RoleReflection } from '../graphql/execute/reflection.t
 import { readRequest } from '../graphql/routes/read-request.ts';
 import { isObject, parseJson } from '../shared/json.ts';
 import { onOneLine } from '../shared/one-line.ts';
-import { type Command, type CommandContext, CommandError, flagText, readTypedFile, refuse } from './shared/command.ts';
+import {
+  type Command,
+  type CommandContext,
+  CommandError,
+  failCommand,
+  flagText,
+  readTypedFile,
+} from './shared/command.ts';
 import { whyNotGatewayLogin } from './shared/gateway-login.ts';
 import { databaseUrlFor } from './shared/read-model.ts';
 import { withDatabase } from './shared/with-database.ts';
@@ -54,9 +61,12 @@ const names = [
 async function runExplain(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
   const [file] = context.operands;
-  if (file === undefined) refuse('No file is given.', 'pgreflect explain FILE.graphql');
+  if (file === undefined) failCommand('No file is given.', 'pgreflect explain FILE.graphql');
   if (file.includes('{')) {
-    refuse('An operation is given where explain reads a file.', 'Write it to a file: pgreflect explain FILE.graphql');
+    failCommand(
+      'An operation is given where explain reads a file.',
+      'Write it to a file: pgreflect explain FILE.graphql',
+    );
   }
   const request = readOperation(file, context);
   const role = flagText(context, 'role') ?? values.anonRole!;
@@ -74,7 +84,7 @@ async function runExplain(context: CommandContext): Promise<number> {
       strictVariablePositions: values.variablePositions === 'strict',
     } as const;
     const reflection = await new Reflection(catalog, readSince, options, null).role(role);
-    if (reflection === null) refuse(`There is no role "${role}" in the database.`, 'Check --role.');
+    if (reflection === null) failCommand(`There is no role "${role}" in the database.`, 'Check --role.');
     const statements = compile(reflection, request);
     const { anonRole, authenticatedRole, serviceRole, allowedRoles } = values;
     const listed = allowedRoles === null || allowedRoles === '*' ? [] : allowedRoles;
@@ -101,7 +111,7 @@ function readOperation(file: string, context: CommandContext): Request {
   try {
     return readRequest(`${JSON.stringify({ query, operationName }).slice(0, -1)},"variables":${variables}}`);
   } catch {
-    refuse('--variables must be a JSON object.', `--variables '{"id": "3"}'`);
+    failCommand('--variables must be a JSON object.', `--variables '{"id": "3"}'`);
   }
 }
 
@@ -110,7 +120,7 @@ function readClaims(context: CommandContext, role: string): string {
   const claims = flagText(context, 'claims');
   if (claims === null) return JSON.stringify({ role });
   if (!isObject(parseJson(claims)))
-    refuse('--claims must be a JSON object.', `--claims '{"role": "${role}", "sub": "…"}'`);
+    failCommand('--claims must be a JSON object.', `--claims '{"role": "${role}", "sub": "…"}'`);
   return claims;
 }
 

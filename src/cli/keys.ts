@@ -5,7 +5,7 @@
 
 import { findSigningKey, makeApiKeys, makeSecret, makeSigningKey, type Signer, toPublicKey } from '../config/keys.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
-import { type Command, type CommandContext, refuse } from './shared/command.ts';
+import { type Command, type CommandContext, failCommand } from './shared/command.ts';
 import { quoteForShell } from './shared/typed-options.ts';
 
 /** The command `pgreflect keys`. */
@@ -37,7 +37,7 @@ async function runKeys(context: CommandContext): Promise<number> {
 async function keySigner(given: Parameters<typeof findSigningKey>[0] | null, context: CommandContext): Promise<Signer> {
   const key = given === null ? await makeSigningKey() : findSigningKey(given);
   if (key === null)
-    refuse(
+    failCommand(
       'None of the keys of --jwt-keys has `sign` in key_ops.',
       'To create a key pair: pgreflect keys --asymmetric',
     );

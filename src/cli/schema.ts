@@ -11,7 +11,14 @@ import { buildModel } from '../graphql/model/build-model.ts';
 import { buildIntrospectionSchema, printRoleSchema } from '../graphql/schema/build-schema.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { withoutPauses } from '../shared/slices.ts';
-import { type Command, type CommandContext, flagText, pathOf, readTypedFile, refuse } from './shared/command.ts';
+import {
+  type Command,
+  type CommandContext,
+  failCommand,
+  flagText,
+  readTypedFile,
+  resolveTypedPath,
+} from './shared/command.ts';
 import { describeError } from './shared/describe-error.ts';
 import { databaseUrlFor, readCatalogFor } from './shared/read-model.ts';
 import { withDatabase } from './shared/with-database.ts';
@@ -40,10 +47,10 @@ async function runSchema(context: CommandContext): Promise<number> {
     context.sources,
   );
   const [out, check] = [flagText(context, 'out'), flagText(context, 'check')];
-  if (out === '') refuse('--out must be the name of a file.', 'pgreflect schema --out schema.graphql');
+  if (out === '') failCommand('--out must be the name of a file.', 'pgreflect schema --out schema.graphql');
   const watch = context.flags.watch === true;
   if (check !== null && (out !== null || watch))
-    refuse('--check cannot be combined with --out or --watch.', 'Use one of them.');
+    failCommand('--check cannot be combined with --out or --watch.', 'Use one of them.');
   const role = flagText(context, 'role') ?? values.anonRole!;
   const render = async (pool: SystemPool) => {
     const model = buildModel(await readCatalogFor(pool, values.schemas, role), {
@@ -52,7 +59,7 @@ async function runSchema(context: CommandContext): Promise<number> {
     });
     if (model.directiveError !== null) {
       const { object, problem } = model.directiveError;
-      refuse(`The comment directive of ${object} is invalid: ${problem}`, 'pgreflect check lists all of them.');
+      failCommand(`The comment directive of ${object} is invalid: ${problem}`, 'pgreflect check lists all of them.');
     }
     if (!context.flags.json) return printRoleSchema(model);
     const full = withoutPauses(buildIntrospectionSchema(model, 'always')!);
@@ -71,7 +78,7 @@ function deliver(text: string, out: string | null, context: CommandContext): voi
     context.print(text.trimEnd());
     return;
   }
-  const path = pathOf(context, out);
+  const path = resolveTypedPath(context, out);
   // Rename a complete file: a watching code generator must never read half of one.
   try {
     writeFileSync(`${path}.new`, text);

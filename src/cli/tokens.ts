@@ -13,7 +13,7 @@ import {
   revokeAccessToken,
 } from '../management/tokens/access-tokens.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
-import { type Command, type CommandContext, flagText, refuse } from './shared/command.ts';
+import { type Command, type CommandContext, failCommand, flagText } from './shared/command.ts';
 import { authDatabaseUrl, chooseAction, withAuthTables } from './shared/with-auth-tables.ts';
 
 const names = ['databaseUrl', 'adminDatabaseUrl', 'projectRef', 'adoptRole'] as const;
@@ -47,7 +47,7 @@ async function runTokens(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
   const action = chooseAction('tokens', context, actions);
   if (action !== 'revoke' && context.operands[1] !== undefined)
-    refuse(`pgreflect tokens ${action} takes no id.`, 'pgreflect tokens --help');
+    failCommand(`pgreflect tokens ${action} takes no id.`, 'pgreflect tokens --help');
   const url = authDatabaseUrl(values);
   const run = { create: runCreate, list: runList, revoke: runRevoke }[action];
   // Check the flags before the database.
@@ -81,7 +81,7 @@ async function runList(pool: SystemPool, context: CommandContext): Promise<numbe
 async function runRevoke(pool: SystemPool, context: CommandContext): Promise<number> {
   const [, which] = context.operands;
   if (which === undefined || !(which === fixedTokenId || /^[0-9a-f-]{4,36}$/i.test(which))) {
-    refuse(
+    failCommand(
       'pgreflect tokens revoke needs the id of a token, or the first four or more of its digits.',
       'pgreflect tokens list',
     );
@@ -99,16 +99,20 @@ async function findId(pool: SystemPool, start: string): Promise<string> {
     ({ id, revokedAt }) => revokedAt === null && id.startsWith(start.toLowerCase()),
   );
   const [only] = found;
-  if (only === undefined) refuse(`No active token has an id that begins with "${start}".`, 'pgreflect tokens list');
+  if (only === undefined)
+    failCommand(`No active token has an id that begins with "${start}".`, 'pgreflect tokens list');
   if (found.length > 1)
-    refuse(`${found.length} ids begin with "${start}"; none was revoked.`, 'Give more digits: pgreflect tokens list');
+    failCommand(
+      `${found.length} ids begin with "${start}"; none was revoked.`,
+      'Give more digits: pgreflect tokens list',
+    );
   return only.id;
 }
 
 /** The new token as the flags describe it. */
 function readWanted(context: CommandContext, projectRef: string | null): Wanted {
   const name = (flagText(context, 'name') ?? '').trim();
-  if (name !== '' && !isTokenName(name)) refuse('--name must be one line of at most 200 characters.');
+  if (name !== '' && !isTokenName(name)) failCommand('--name must be one line of at most 200 characters.');
   const createdAt = new Date();
   return {
     name: name === '' ? 'unnamed' : name,
@@ -125,7 +129,7 @@ function readScopes(text: string | null): readonly AccessScope[] {
   const given = text.split(',').map((word) => word.trim());
   const unknown = given.find((word) => !accessScopes.includes(word as AccessScope));
   if (unknown !== undefined)
-    refuse(`--scope: there is no scope "${unknown}".`, `Scopes are: ${accessScopes.join(', ')}.`);
+    failCommand(`--scope: there is no scope "${unknown}".`, `Scopes are: ${accessScopes.join(', ')}.`);
   return accessScopes.filter((scope) => given.includes(scope));
 }
 
@@ -148,9 +152,9 @@ function readEnd(text: string | null, now: Date): Date | null {
         : Number.NaN
       : now.getTime() + Number(count) * (unitMs[unit] ?? 0);
   const end = new Date(time);
-  if (end <= now) refuse('--expires must be in the future.');
+  if (end <= now) failCommand('--expires must be in the future.');
   if (!isTokenEnd(end, now))
-    refuse('--expires must be a time from now such as 12h, 30d or 1y, or a date such as 2030-01-31.');
+    failCommand('--expires must be a time from now such as 12h, 30d or 1y, or a date such as 2030-01-31.');
   return end;
 }
 

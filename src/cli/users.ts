@@ -7,7 +7,7 @@ import { maxLineBytes } from '../auth/move/user-line.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { linesOf } from '../shared/lines.ts';
 import { onOneLine } from '../shared/one-line.ts';
-import { type Command, type CommandContext, CommandError, pathOf, refuse } from './shared/command.ts';
+import { type Command, type CommandContext, CommandError, failCommand, resolveTypedPath } from './shared/command.ts';
 import { authDatabaseUrl, chooseAction, withAuthTables } from './shared/with-auth-tables.ts';
 
 const names = ['databaseUrl', 'adminDatabaseUrl', 'authenticatedRole', 'jwtAud', 'adoptRole'] as const;
@@ -33,8 +33,8 @@ async function runUsers(context: CommandContext): Promise<number> {
   const action = chooseAction('users', context, actions);
   const [, typed] = context.operands;
   if (typed === undefined)
-    refuse(`pgreflect users ${action} needs a file.`, `Example: pgreflect users ${action} users.jsonl`);
-  if (action === 'export' && context.flags['dry-run']) refuse('pgreflect users export takes no --dry-run.');
+    failCommand(`pgreflect users ${action} needs a file.`, `Example: pgreflect users ${action} users.jsonl`);
+  if (action === 'export' && context.flags['dry-run']) failCommand('pgreflect users export takes no --dry-run.');
   const url = authDatabaseUrl(values);
   const tables = { url, adopted: values.adoptRole };
   if (action === 'export') return runExport(tables, context, typed);
@@ -42,9 +42,9 @@ async function runUsers(context: CommandContext): Promise<number> {
   const isTrial = context.flags['dry-run'] === true;
   const onSkipped = ({ line, reason }: LineNote) => context.note(`line ${line}: left out; ${reason}.`);
   // Refuse a file that is not there before connecting.
-  const file = await open(pathOf(context, typed));
+  const file = await open(resolveTypedPath(context, typed));
   try {
-    if ((await file.stat()).isDirectory()) refuse(`"${typed}" is a directory.`, 'Name a file.');
+    if ((await file.stat()).isDirectory()) failCommand(`"${typed}" is a directory.`, 'Name a file.');
     const lines = linesOf(createReadStream('', { fd: file }), maxLineBytes);
     const options = { ...defaults, isTrial, onSkipped };
     const imported = await withAuthTables({ ...tables, writes: importedTables }, (pool) =>
@@ -75,11 +75,12 @@ async function runExport(
   context: CommandContext,
   typed: string,
 ): Promise<number> {
-  const path = pathOf(context, typed);
-  if (existsSync(path)) refuse(`"${typed}" is there already; export does not overwrite it.`, 'Choose another name.');
+  const path = resolveTypedPath(context, typed);
+  if (existsSync(path))
+    failCommand(`"${typed}" is there already; export does not overwrite it.`, 'Choose another name.');
   const part = `${path}.part`;
   if (existsSync(part))
-    refuse(
+    failCommand(
       `"${typed}.part" is there already.`,
       'If no other export is writing it, delete it, then run the command again.',
     );

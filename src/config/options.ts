@@ -20,7 +20,7 @@ import {
   projectRef,
   rate,
   role,
-  roleClaim,
+  roleClaimPath,
   roles,
   signingSecret,
 } from './value-kinds.ts';
@@ -184,7 +184,7 @@ export const options = {
     doc: 'Accepted token audiences, separated by commas. A token needs one of them.' }),
   jwtIssuer: keys('TEXT', filledText, null, { ecosystem: ['GOTRUE_JWT_ISSUER'], defaultNote: 'any', commands: serving,
     doc: 'Required token issuer.' }),
-  jwtRoleClaim: keys('NAME', roleClaim, 'role', { commands: serving,
+  jwtRoleClaim: keys('NAME', roleClaimPath, 'role', { commands: serving,
     doc: 'Claim with the database role, or its path such as app_metadata.role. Tokens without it use the anon role.' }),
   anonRole: keys('ROLE', role, 'anon', { commands: [...reflecting, 'keys', 'status'],
     doc: 'Role of callers without a token.' }),

@@ -48,7 +48,7 @@ export const role = asText((text): string => {
 });
 
 /** The name of the claim with the role, or its path. */
-export const roleClaim = asText((text): string => {
+export const roleClaimPath = asText((text): string => {
   const name = filledText.parseText(text);
   if (isWrittenByUsers(name))
     throw new Error('must not be below user_metadata, which users write: anybody could be admin');

@@ -145,7 +145,7 @@ export class ManagementApi {
   /** The editable templates beside the emails. @throws ManagementError `read_failed` */
   describeShared(): Promise<readonly SharedTemplate[]> {
     return this.#read(async (config) => {
-      const { describeShared } = await import('./templates/shared-drafts.ts');
+      const { describeSharedTemplates: describeShared } = await import('./templates/shared-drafts.ts');
       return describeShared(config, layerAuthConfig(this.#options.store.snapshot().start));
     });
   }

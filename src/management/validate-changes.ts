@@ -14,7 +14,7 @@ import { deepLink, filteredSchemes } from '../email/lint/broken-links.ts';
 import { checkedFields, checkField, checkKeptTranslations } from '../email/lint/check-field.ts';
 import { checkSurroundings, saySurrounding } from '../email/lint/check-surroundings.ts';
 import { templateField } from '../email/lint/check-template.ts';
-import { type Finding, sayFinding } from '../email/lint/finding.ts';
+import { sayFinding, type TemplateFinding } from '../email/lint/finding.ts';
 import { faintColor } from '../email/message/brand.ts';
 import { builtInText } from '../email/message/choose-texts.ts';
 import type { TemplateSwitches } from '../email/message/parse-options.ts';
@@ -186,7 +186,7 @@ function checkTemplates(
   for (const [name, value] of [...values, ...same]) {
     if (isSpent()) break;
     for (const { place, findings } of checkField(name, value, config, isSpent)) {
-      const say = (finding: Finding) => `${name}: ${place}${sayFinding(finding)}`;
+      const say = (finding: TemplateFinding) => `${name}: ${place}${sayFinding(finding)}`;
       if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
       warnings.push(...findings.warnings.map(say));
       const links = findings.deadEnds.map(say);
@@ -213,7 +213,8 @@ function checkInForce(
     const value =
       next[name as keyof AuthConfig] || (held !== null && next.mailer_layout_content ? builtInText(held, next) : null);
     for (const { place, findings } of checkField(name, value, next, isSpent)) {
-      const say = (problem: Finding) => `${name}, which is in force, would fail: ${place}${sayFinding(problem)}`;
+      const say = (problem: TemplateFinding) =>
+        `${name}, which is in force, would fail: ${place}${sayFinding(problem)}`;
       if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
       if (findings.deadEnds.length === 0) continue;
       // A dead end that was there before has been allowed.

@@ -28,7 +28,7 @@ import { type Describe, registerOpenApi } from './openapi.ts';
 import type { HttpParts } from './parts.ts';
 import { graphqlMethods, graphqlPath } from './paths.ts';
 import { commonHeaders } from './response-head.ts';
-import { noStages, pathOf, requestId, trackRequest, trackRequests } from './track-requests.ts';
+import { noStages, requestId, requestPath, trackRequest, trackRequests } from './track-requests.ts';
 
 /** The server: Fastify's, with all routes. */
 export type HttpServer = FastifyInstance;
@@ -130,7 +130,7 @@ function refuseInGeneral(app: FastifyInstance, answerError: ErrorHandler): void 
     const problem = generalRefusal(request.raw);
     if (problem === null) return done();
     if (problem.code === 'METHOD_NOT_ALLOWED')
-      reply.header('allow', pathOf(request) === graphqlPath ? graphqlMethods : allowedMethods);
+      reply.header('allow', requestPath(request) === graphqlPath ? graphqlMethods : allowedMethods);
     answerError(problem, request, reply);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -150,7 +150,7 @@ const otherServices: ReadonlyMap<string, string> = new Map([
 function answerUnknownPaths(app: FastifyInstance, { config, observe }: ServerParts): void {
   let isRealtimeNoted = false;
   app.setNotFoundHandler((request, reply) => {
-    const path = pathOf(request);
+    const path = requestPath(request);
     const service = otherServices.get(path.split('/')[1] ?? '');
     if (service !== undefined) {
       // Clients of WebSockets do not show the answer, and retry.

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
 import type { AnswerFacts, Observe } from '../shared/observation.ts';
-import type { Identity } from './caller/authenticate.ts';
+import type { VerifiedCaller } from './caller/authenticate.ts';
 import type { ClientAddress } from './caller/client-address.ts';
 import type { HoldMemory } from './connection/connections.ts';
 import { graphqlPath } from './paths.ts';
@@ -108,7 +108,7 @@ class TrackedRequest implements RequestState {
 function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: Observe): void {
   const { state } = request;
   const { answer } = state;
-  const path = pathOf(request);
+  const path = requestPath(request);
   observe({
     kind: 'request',
     requestId: request.id,
@@ -153,14 +153,14 @@ function routeOf(request: FastifyRequest, path: string): string | null {
 }
 
 /** The path without the query string, which may hold keys. */
-export function pathOf(request: FastifyRequest): string {
+export function requestPath(request: FastifyRequest): string {
   const end = request.url.indexOf('?');
   return end === -1 ? request.url : request.url.slice(0, end);
 }
 
 /** State of a request: facts for the log, and whether the client is still connected. */
 interface RequestState extends DisconnectSignal {
-  identity: Identity | null;
+  identity: VerifiedCaller | null;
   /** The caller as the database gets it; only for the GraphQL API. */
   caller: Caller | null;
   authenticateMs: number;

@@ -4,7 +4,7 @@
  */
 
 /** The role claim: a member with exactly that name, otherwise a path of names joined by dots; undefined if absent. */
-export function roleClaim(claims: Readonly<Record<string, unknown>>, name: string): unknown {
+export function readRoleClaim(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name] ?? undefined;
   let value: unknown = claims;
   for (const part of pathOf(name)) {

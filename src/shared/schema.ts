@@ -20,12 +20,12 @@ export interface Described {
 }
 
 /** A description that prints values as JSON. */
-export interface Printer<T> extends Described {
+export interface JsonPrinter<T> extends Described {
   print(value: T): unknown;
 }
 
 /** A description that also reads values. A failure is an `Error` with the rest of a sentence: "must be a string". */
-export interface Schema<T> extends Printer<T> {
+export interface Schema<T> extends JsonPrinter<T> {
   /** Reads JSON, without coercion. */
   parse(value: unknown): T;
   /** Reads the text of an option, a variable or a flag. */
@@ -33,7 +33,7 @@ export interface Schema<T> extends Printer<T> {
 }
 
 /** The values of a schema. */
-export type ValueOf<S> = S extends Printer<infer T> ? T : never;
+export type ValueOf<S> = S extends JsonPrinter<infer T> ? T : never;
 
 /** Makes a schema. @param parseText Default: JSON. */
 export function schemaOf<T>(
@@ -128,8 +128,8 @@ export function record<T extends object = Readonly<Record<string, unknown>>>(): 
 
 /** An array. */
 export function listOf<T>(items: Schema<T>): Schema<readonly T[]>;
-export function listOf<T>(items: Printer<T>): Printer<readonly T[]>;
-export function listOf<T>(items: Printer<T>): Printer<readonly T[]> {
+export function listOf<T>(items: JsonPrinter<T>): JsonPrinter<readonly T[]>;
+export function listOf<T>(items: JsonPrinter<T>): JsonPrinter<readonly T[]> {
   const parse = (value: unknown) => {
     if (!Array.isArray(value)) throw new Error('must be a list');
     return value.map((item) => (items as Schema<T>).parse(item));
@@ -143,8 +143,8 @@ export function listOf<T>(items: Printer<T>): Printer<readonly T[]> {
 
 /** The same, or null. An absent value counts as null. */
 export function orNull<T>(schema: Schema<T>): Schema<T | null>;
-export function orNull<T>(schema: Printer<T>): Printer<T | null>;
-export function orNull<T>(schema: Printer<T>): Printer<T | null> {
+export function orNull<T>(schema: JsonPrinter<T>): JsonPrinter<T | null>;
+export function orNull<T>(schema: JsonPrinter<T>): JsonPrinter<T | null> {
   const { type, enum: words } = schema.json;
   return {
     ...schema,
@@ -220,12 +220,12 @@ export type AnswerMembers<T> = Readonly<Record<string, AnswerMember<T>>>;
 export type AnswerJson = Readonly<Record<string, unknown>>;
 
 /** Prints values of the type `T` as objects. */
-export interface Serializer<T> extends Printer<T> {
+export interface Serializer<T> extends JsonPrinter<T> {
   print(value: T): AnswerJson;
 }
 
 /** A member of an answer. @param read Undefined leaves an optional member out. */
-export function from<T, V>(printer: Printer<V>, read: (value: T) => V | undefined): AnswerMember<T> {
+export function from<T, V>(printer: JsonPrinter<V>, read: (value: T) => V | undefined): AnswerMember<T> {
   const printFrom = (value: T) => {
     const part = read(value);
     return part === undefined ? undefined : printer.print(part);

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { builtIn, builtInLocales } from '../../src/email/built-in/built-in.ts';
-import { bodyOf, layOut } from '../../src/email/built-in/layout.ts';
+import { layOut, printBody } from '../../src/email/built-in/layout.ts';
 import { parseTemplate, renderTemplate } from '../../src/email/engine/template.ts';
 import { checkTemplate } from '../../src/email/lint/check-template.ts';
 import { sampleData } from '../../src/email/lint/template-samples.ts';
@@ -65,7 +65,7 @@ describe('a built-in email', () => {
 
   test('is looked at by a package that finds what is not supported', () => {
     const html = layOut(
-      bodyOf({
+      printBody({
         heading: '',
         lead: '<video></video><p style="position: fixed">x</p>',
         button: null,

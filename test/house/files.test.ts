@@ -37,6 +37,11 @@ test('an export has a doc comment', () => {
   expect(sources.flatMap(undocumentedExports)).toEqual([]);
 });
 
+test('two files never export the same name', () => {
+  const files = Map.groupBy(sources.flatMap(namesOfExports), ({ name }) => name);
+  expect([...files.values()].filter(({ length }) => length > 1).flat()).toEqual([]);
+});
+
 test('SQL names its columns and says where a catalog table lives', () => {
   const files = [
     ...sources.map(({ path, text }) => ({ path, text: withoutBlockComments(text).replace(/^\s*\/\/.*$/gm, '') })),
@@ -56,6 +61,12 @@ test('SQL names its columns and says where a catalog table lives', () => {
 
 const exportPattern =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|class|const|let|interface|type) (?<name>\w+)/;
+
+function namesOfExports({ path, lines }: SourceFile): { readonly name: string; readonly path: string }[] {
+  // A function may have several overloads, and a type the name of its value.
+  const names = new Set(lines.flatMap((line) => exportPattern.exec(line)?.groups?.name ?? []));
+  return Array.from(names, (name) => ({ name, path }));
+}
 
 function undocumentedExports(file: SourceFile): string[] {
   const names = new Set<string>();

@@ -16,7 +16,7 @@ import {
 } from '../store/identities.ts'; // biome-ignore format: a list of names
 import { clearPending, type OneTimeTokenType } from '../store/one-time-tokens.ts';
 import { endSessions, hasSessions } from '../store/sessions.ts';
-import { type Entry, noteAdmin, takeEntry, withholdEntry } from '../store/unproved-entries.ts';
+import { noteAdmin, takeEntry, type UnverifiedInput, withholdEntry } from '../store/unproved-entries.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 
 /** How an address was proven. */
@@ -73,7 +73,7 @@ export async function settleFirstProof(
 }
 
 /** What the request that sent the token has entered: the account itself if it was its sign-up, null for nothing. */
-function enteredWith({ type }: TokenProof, user: User, entry: Entry | null): Entered | null {
+function enteredWith({ type }: TokenProof, user: User, entry: UnverifiedInput | null): Entered | null {
   // A session of the account has named the new address.
   if (type === 'email_change_token_new' || type === 'email_change_token_current') return user;
   // A recovery or sign-in by email proves only that its owner reads the emails.
@@ -116,7 +116,7 @@ export async function isBare(tx: Transaction, user: User): Promise<boolean> {
 }
 
 /** Whether an account without a proved address may be anybody's: nobody uses it, and no admin has prepared it. */
-export async function isFree(tx: Transaction, user: User, entry: Entry | null): Promise<boolean> {
+export async function isFree(tx: Transaction, user: User, entry: UnverifiedInput | null): Promise<boolean> {
   return user.invitedAt === null && entry?.enteredBy !== 'admin' && (await isBare(tx, user));
 }
 

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Metadata } from '../model/metadata.ts';
 import type { User } from '../model/user.ts';
 import type { AuthContext, Transaction } from '../steps/auth-context.ts';
-import { type Entry, noteOther, readEntry } from '../store/unproved-entries.ts';
+import { noteOther, readEntry, type UnverifiedInput } from '../store/unproved-entries.ts';
 import { isBare } from './claim-account.ts';
 
 /** The password of a sign-up, compared before the transaction. */
@@ -45,7 +45,7 @@ export async function checkPassword(
 }
 
 /** Password hash of the last sign-up with an unproved address; null for none. */
-export function lastHash(user: User, entry: Entry | null): string | null {
+export function lastHash(user: User, entry: UnverifiedInput | null): string | null {
   return entry?.enteredBy === 'other' ? (entry.entered?.passwordHash ?? null) : user.passwordHash;
 }
 
@@ -53,7 +53,7 @@ export function lastHash(user: User, entry: Entry | null): string | null {
 export async function isSamePerson(
   tx: Transaction,
   known: User,
-  entry: Entry | null,
+  entry: UnverifiedInput | null,
   { password, isKnown, data, userMetadata }: RepeatedSignUp,
 ): Promise<boolean> {
   if (entry?.enteredBy === 'other') return isKnown && password !== null;
@@ -64,7 +64,7 @@ export async function isSamePerson(
 /** What was there before a sign-up. */
 interface LastSignUp {
   readonly user: User;
-  readonly entry: Entry | null;
+  readonly entry: UnverifiedInput | null;
   /** Whether the sign-up is of the same person. */
   readonly isSame: boolean;
   /** The user's confirmation (`findConfirmation`). */

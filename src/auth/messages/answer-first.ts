@@ -11,7 +11,7 @@ import { assertNumberAllowed } from './number-limit.ts';
 import { assertAuthorized } from './send-token.ts';
 
 /** Where a message is asked for. */
-export interface Asked {
+export interface MessageRequest {
   readonly kind: 'email' | 'sms';
   /** In lower case, or digits. */
   readonly address: string;
@@ -25,7 +25,7 @@ export interface Asked {
  */
 export async function answerFirst<T>(
   context: AuthContext,
-  asked: Asked,
+  asked: MessageRequest,
   hidden: T,
   work: (context: AuthContext) => Promise<T>,
 ): Promise<T> {
@@ -41,7 +41,7 @@ export async function answerFirst<T>(
  * @param countsItself A message follows that takes part in the limit on all messages.
  * @throws AuthError `over_email_send_rate_limit`, `over_sms_send_rate_limit`, `email_address_not_authorized`
  */
-export async function countMessage(context: AuthContext, asked: Asked, countsItself = false): Promise<void> {
+export async function countMessage(context: AuthContext, asked: MessageRequest, countsItself = false): Promise<void> {
   const { services, config } = context;
   const { kind, address } = asked;
   if (kind === 'email') assertAuthorized(context, address);
@@ -62,11 +62,16 @@ export async function countMessage(context: AuthContext, asked: Asked, countsIts
  * @param name The request.
  * @throws AuthError `over_email_send_rate_limit`, `over_sms_send_rate_limit`
  */
-export async function assertFirstAsked(tx: Transaction, asked: Asked, name: string): Promise<void> {
+export async function assertFirstAsked(tx: Transaction, asked: MessageRequest, name: string): Promise<void> {
   if (!tx.isCounted) await assertFirst(tx, limiterOf(tx), asked, name);
 }
 
-function assertFirst({ config }: AuthContext, limiter: RateLimiter, asked: Asked, name: string): Promise<void> {
+function assertFirst(
+  { config }: AuthContext,
+  limiter: RateLimiter,
+  asked: MessageRequest,
+  name: string,
+): Promise<void> {
   const pauseSeconds = asked.kind === 'email' ? config.smtp_max_frequency : config.sms_max_frequency;
   return assertFirstRequest(limiter, { ...asked, name }, pauseSeconds);
 }

@@ -18,8 +18,8 @@ const maxBytes = 16_384;
 
 /** Refuses metadata over the limit, unless it is smaller than `old`. @throws AuthError `validation_failed` (422) */
 export function assertModest(metadata: Metadata, old: Metadata = {}, what = 'Metadata of a user'): void {
-  const bytes = bytesOf(metadata);
-  if (bytes <= maxBytes || bytes < bytesOf(old)) return;
+  const bytes = metadataBytes(metadata);
+  if (bytes <= maxBytes || bytes < metadataBytes(old)) return;
   const message = `${what} may have 16 kB of JSON at most; this would be ${Math.ceil(bytes / 1024)} kB.`;
   throw new AuthError('validation_failed', message, { status: 422 });
 }
@@ -39,9 +39,9 @@ export function mergeWhatFits(old: Metadata, changes: Metadata): Metadata {
 
 /** The members that fit beside the others. */
 export function keepWhatFits(members: Metadata, others: Metadata): Metadata {
-  let room = maxBytes - bytesOf(others);
+  let room = maxBytes - metadataBytes(others);
   const fitting = Object.entries(members).filter(([name, value]) => {
-    const bytes = bytesOf({ [name]: value });
+    const bytes = metadataBytes({ [name]: value });
     if (bytes > room) return false;
     room -= bytes;
     return true;
@@ -50,6 +50,6 @@ export function keepWhatFits(members: Metadata, others: Metadata): Metadata {
 }
 
 /** Size of its JSON in UTF-8. */
-export function bytesOf(metadata: Metadata): number {
+export function metadataBytes(metadata: Metadata): number {
   return Buffer.byteLength(JSON.stringify(metadata));
 }

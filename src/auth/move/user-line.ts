@@ -15,7 +15,7 @@ import { parseEmail, parsePhone } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { readHash, UnreadableHashError } from '../secrets/password-hash.ts';
 import { fromBase32 } from '../secrets/totp.ts';
-import { type Body, bodyOf, metadata, needed, readMembers } from '../steps/members.ts';
+import { type Body, bodySchema, metadata, needed, readMembers } from '../steps/members.ts';
 
 /** Longest line in bytes: both kinds of metadata and a hundred identities. */
 export const maxLineBytes = 1024 * 1024;
@@ -31,19 +31,19 @@ export interface LineDefaults {
   readonly audience: string;
 }
 
-const userMembers = bodyOf({
+const userMembers = bodySchema({
   id: text, aud: text, role: text, email: text, phone: text, password_hash: text,
   email_confirmed_at: text, phone_confirmed_at: text, invited_at: text, last_sign_in_at: text,
   created_at: text, updated_at: text, banned_until: text, deleted_at: text,
   is_anonymous: flag, is_sso_user: flag, app_metadata: metadata, user_metadata: metadata,
 }); // biome-ignore format: a list of members
 
-const identityMembers = bodyOf({
+const identityMembers = bodySchema({
   id: text, provider: text, provider_id: text, identity_data: metadata,
   last_sign_in_at: text, created_at: text, updated_at: text,
 }); // biome-ignore format: a list of members
 
-const factorMembers = bodyOf({
+const factorMembers = bodySchema({
   id: text, factor_type: needed(about(text, { enum: ['totp', 'phone'] })), friendly_name: text, status: needed(about(text, { enum: ['verified', 'unverified'] })),
   secret: text, phone: text, created_at: text, updated_at: text,
 }); // biome-ignore format: a list of members

@@ -26,7 +26,7 @@ export const tokenShape: ClaimShape = { members: Object.fromEntries(tokenClaims.
 
 /** The members that the claims have, without `custom_claims`. */
 export function readShape({ members }: ClaimShape, claims: Claims): Metadata {
-  const read = Object.entries(members).map(([name, claim]) => [name, (readers[claim] ?? readText)(claims[claim])]);
+  const read = Object.entries(members).map(([name, claim]) => [name, (readers[claim] ?? readClaimText)(claims[claim])]);
   return Object.fromEntries(read.filter(([, value]) => value !== undefined));
 }
 
@@ -37,12 +37,12 @@ export function readCustomClaims({ custom }: ClaimShape, claims: Claims): Metada
     'only' in custom ? (name: string) => custom.only.includes(name) : (name: string) => !custom.allBut.includes(name);
   const kept = Object.entries(claims)
     .filter(([name, value]) => isKept(name) && isStorable(name) && isStorable(value))
-    .map(([name, value]) => [name, name === 'is_private_email' ? isTrue(value) : value]);
+    .map(([name, value]) => [name, name === 'is_private_email' ? isTrueClaim(value) : value]);
   return kept.length === 0 && 'only' in custom ? undefined : Object.fromEntries(kept);
 }
 
 /** Whether a claim says yes. Some providers send the text. */
-export function isTrue(claim: unknown): boolean {
+export function isTrueClaim(claim: unknown): boolean {
   return claim === true || claim === 'true';
 }
 
@@ -50,17 +50,17 @@ export function isTrue(claim: unknown): boolean {
 const maxTextLength = 2048;
 
 /** The text of a claim that can be kept. */
-export function readText(value: unknown): string | undefined {
+export function readClaimText(value: unknown): string | undefined {
   const isText = typeof value === 'string' && value !== '' && value.length <= maxTextLength;
   return isText && isStorable(value) ? value : undefined;
 }
 
 /** Claims that are no text. */
 const readers: Readonly<Record<string, (value: unknown) => unknown>> = {
-  aud: (value) => (value === undefined ? undefined : [value].flat().flatMap((client) => readText(client) ?? [])),
+  aud: (value) => (value === undefined ? undefined : [value].flat().flatMap((client) => readClaimText(client) ?? [])),
   iat: readNumber,
   exp: readNumber,
-  updated_at: (value) => (typeof value === 'number' ? readTime(value) : readText(value)),
+  updated_at: (value) => (typeof value === 'number' ? readTime(value) : readClaimText(value)),
 };
 
 function readNumber(value: unknown): number | undefined {

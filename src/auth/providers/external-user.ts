@@ -7,7 +7,7 @@ import { isStorable } from '../../shared/json.ts';
 import { parseEmail } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { assertModest, keepWhatFits, type Metadata } from '../model/metadata.ts';
-import { type ClaimShape, isTrue, readCustomClaims, readShape, readText, tokenShape } from './claim-shape.ts';
+import { type ClaimShape, isTrueClaim, readClaimText, readCustomClaims, readShape, tokenShape } from './claim-shape.ts';
 import type { ProviderTraits } from './known-providers.ts';
 import type { Claims } from './plain-provider.ts';
 
@@ -54,7 +54,7 @@ export function toExternalUser(source: ClaimSource, claims: Claims, more: readon
   const shape = source.shape ?? source.traits?.shape ?? tokenShape;
   const identityData = {
     ...readShape(shape, { ...claims, sub: subject }),
-    ...{ iss: readText(claims.iss), sub: subject, email: email ?? undefined },
+    ...{ iss: readClaimText(claims.iss), sub: subject, email: email ?? undefined },
     ...{ email_verified: isEmailVerified, phone_verified: false },
   };
   const known = Object.fromEntries(Object.entries(identityData).filter(([, value]) => value !== undefined));
@@ -80,5 +80,5 @@ function readSubject(value: unknown): string {
 }
 
 function isVerified({ traits, ownIssuer }: ClaimSource, claims: Claims): boolean {
-  return traits?.isEmailVerified?.(claims, ownIssuer) ?? isTrue(claims.email_verified);
+  return traits?.isEmailVerified?.(claims, ownIssuer) ?? isTrueClaim(claims.email_verified);
 }

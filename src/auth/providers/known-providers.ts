@@ -3,7 +3,7 @@
  * Supabase Auth. The rest of a sign-in is the same for all.
  */
 import type { Provider } from '../../config/auth/auth-provider-fields.ts';
-import { type ClaimShape, isTrue } from './claim-shape.ts';
+import { type ClaimShape, isTrueClaim } from './claim-shape.ts';
 import { type Claims, gitHub, gitLab, type PlainProvider } from './plain-provider.ts';
 
 /** One provider. */
@@ -130,7 +130,7 @@ export const knownProviders = {
 
 /** Their ID tokens need not have the claim, and Supabase Auth takes their addresses as verified. */
 function isEmailUsuallyVerified({ email_verified: said }: Claims): boolean {
-  return said === undefined || isTrue(said);
+  return said === undefined || isTrueClaim(said);
 }
 
 /**

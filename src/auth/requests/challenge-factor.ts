@@ -10,14 +10,14 @@ import type { Factor } from '../model/user.ts';
 import type { UserBearer } from '../rules/bearer.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, limiterOf, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
-import { bodyOf, readMembers } from '../steps/members.ts';
+import { bodySchema, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
 import { assertFirstRequest } from '../store/rate-limit.ts';
 
 /** Members of the body; only a phone needs them. */
-export const challengeBody = bodyOf({ channel: text });
+export const challengeBody = bodySchema({ channel: text });
 
 interface Challenged {
   readonly id: string;

@@ -14,7 +14,7 @@ import type { User } from '../model/user.ts';
 import type { UserBearer } from '../rules/bearer.ts';
 import { qrCodeSvg, toBase32, totpUri } from '../secrets/totp.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { bodyOf, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, needed, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, assertNameFree, assertSecondFactorUsed, type FactorBearer } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { deleteAbandonedFactors, deleteFactor, insertFactor, type NewFactor } from '../store/factors.ts';
@@ -30,7 +30,7 @@ const secretBytes = 20;
 const maxIssuerBytes = 100;
 
 /** Members of the body. */
-export const enrollBody = bodyOf({
+export const enrollBody = bodySchema({
   factor_type: needed(about(text, { enum: ['totp', 'phone'] })),
   friendly_name: text,
   issuer: text,

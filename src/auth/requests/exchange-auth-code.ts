@@ -8,14 +8,14 @@ import { AuthError } from '../model/auth-error.ts';
 import { isBanned } from '../model/user.ts';
 import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { bodyOf, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, needed, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { exchangeFlowCode } from '../store/flows.ts';
 import { linksIdentity } from '../store/provider-flows.ts';
 import { reloadUser } from '../store/users.ts';
 
 /** Members of the body. */
-export const codeBody = bodyOf({ auth_code: needed(text), code_verifier: needed(text) });
+export const codeBody = bodySchema({ auth_code: needed(text), code_verifier: needed(text) });
 
 /** `POST /token?grant_type=pkce`. */
 export async function signInWithCode(context: AuthContext, body: unknown): Promise<SessionJson> {

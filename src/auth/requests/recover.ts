@@ -8,13 +8,13 @@ import { answerFirst, assertFirstAsked } from '../messages/answer-first.ts';
 import { parseEmail } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { bodyOf, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, needed, readMembers } from '../steps/members.ts';
 import { parsePkce } from '../store/flows.ts';
 import { lockUserByEmail } from '../store/users.ts';
 import { emailSignIn } from './sign-in-one-time.ts';
 
 /** Members of the body. */
-export const recoverBody = bodyOf({
+export const recoverBody = bodySchema({
   email: needed(text),
   code_challenge: text,
   code_challenge_method: text,

@@ -10,7 +10,7 @@ import { parseEmail, parsePhone } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { User } from '../model/user.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { bodyOf, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, needed, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
@@ -28,7 +28,7 @@ interface Request {
 }
 
 /** `POST /resend`. The answer is the same if there is nothing to send. */
-export async function resend(context: AuthContext, body: unknown): Promise<MessageAnswer> {
+export async function resendMessage(context: AuthContext, body: unknown): Promise<MessageAnswer> {
   const request = check(context, body);
   const { type, address } = request;
   const isEmail = type === 'signup' || type === 'email_change';
@@ -44,7 +44,7 @@ export async function resend(context: AuthContext, body: unknown): Promise<Messa
 }
 
 /** Members of the body. */
-export const resendBody = bodyOf({
+export const resendBody = bodySchema({
   type: needed(about(text, { enum: types })), email: text, phone: text, code_challenge: text, code_challenge_method: text,
 }); // biome-ignore format: a list of members
 

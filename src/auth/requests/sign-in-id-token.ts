@@ -15,11 +15,11 @@ import { verifyIdToken } from '../providers/verify-id-token.ts';
 import type { UserBearer } from '../rules/bearer.ts';
 import { type AuthContext, nowOf, onceMore, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { bodyOf, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, needed, readMembers } from '../steps/members.ts';
 import { toAuthError } from './authorize.ts';
 
 /** Members of the body. */
-export const idTokenBody = bodyOf({
+export const idTokenBody = bodySchema({
   provider: text, id_token: needed(text), access_token: text, nonce: text, client_id: text, issuer: text,
   link_identity: flag,
 }); // biome-ignore format: a list of members

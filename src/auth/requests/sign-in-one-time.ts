@@ -14,7 +14,7 @@ import type { Metadata } from '../model/metadata.ts';
 import type { User } from '../model/user.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { bodyOf, metadata, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, metadata, needed, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
@@ -22,7 +22,7 @@ import { findUserByEmail, findUserByPhone, lockKnownUser, lockUserByEmail } from
 import { enteredData, runSignUp, type SignUpAddress } from './sign-up.ts';
 
 /** Members of the body. */
-export const oneTimeBody = bodyOf({
+export const oneTimeBody = bodySchema({
   email: text, phone: text, create_user: flag, data: metadata, channel: text,
   code_challenge: text, code_challenge_method: text,
 }); // biome-ignore format: a list of members
@@ -43,7 +43,7 @@ export async function sendOneTimeSignIn(context: AuthContext, body: unknown): Pr
 }
 
 /** Members of the body. */
-export const magicLinkBody = bodyOf({
+export const magicLinkBody = bodySchema({
   email: needed(text), data: metadata, code_challenge: text, code_challenge_method: text,
 }); // biome-ignore format: a list of members
 

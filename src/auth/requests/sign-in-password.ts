@@ -13,7 +13,7 @@ import { findWeakness } from '../secrets/password-policy.ts';
 import { countPasswordGuess } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { bodyOf, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, needed, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { findUserByEmail, findUserByPhone, lockUser, updateUser } from '../store/users.ts';
 
@@ -76,7 +76,7 @@ async function signIn(context: AuthContext, credentials: Credentials): Promise<S
 }
 
 /** Members of the body. */
-export const passwordBody = bodyOf({ email: text, phone: text, password: needed(text) });
+export const passwordBody = bodySchema({ email: text, phone: text, password: needed(text) });
 
 function check({ config }: AuthContext, body: unknown): Credentials {
   const { email, phone, password } = readMembers(body, passwordBody);

@@ -4,11 +4,11 @@ import { text } from '../../shared/schema.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { bodyOf, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, needed, readMembers } from '../steps/members.ts';
 import { refreshSession } from '../store/refresh.ts';
 
 /** Members of the body. */
-export const refreshBody = bodyOf({ refresh_token: needed(text) });
+export const refreshBody = bodySchema({ refresh_token: needed(text) });
 
 /** `POST /token?grant_type=refresh_token`. */
 export async function signInWithRefreshToken(context: AuthContext, body: unknown): Promise<SessionJson> {

@@ -20,7 +20,7 @@ import {
   noteSignUp,
 } from '../accounts/repeated-sign-up.ts';
 import { toUserJson, type UserJson } from '../answers/user-json.ts';
-import { type Asked, answerFirst } from '../messages/answer-first.ts';
+import { answerFirst, type MessageRequest } from '../messages/answer-first.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
 import { parseEmail, parsePhone } from '../model/addresses.ts';
@@ -34,11 +34,11 @@ import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { withLocale } from '../steps/keep-locale.ts';
-import { bodyOf, metadata, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, metadata, needed, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
-import { type Entry, findConfirmation, noteNetwork, readEntry } from '../store/unproved-entries.ts';
+import { findConfirmation, noteNetwork, readEntry, type UnverifiedInput } from '../store/unproved-entries.ts';
 import { findEmailOwner, findUserByPhone, insertUser, lockKnownUser, reloadUser } from '../store/users.ts';
 
 /** The address that signs up. */
@@ -69,12 +69,12 @@ export async function signUp(context: AuthContext, body: unknown): Promise<Sessi
   });
 }
 
-function askedAt({ address }: SignUpRequest): Asked {
+function askedAt({ address }: SignUpRequest): MessageRequest {
   return address.kind === 'email' ? { kind: 'email', address: address.email } : { kind: 'sms', address: address.phone };
 }
 
 /** Members of the body. */
-export const signUpBody = bodyOf({
+export const signUpBody = bodySchema({
   email: text, phone: text, password: needed(text), data: metadata, channel: text,
   code_challenge: text, code_challenge_method: text,
 }); // biome-ignore format: a list of members
@@ -172,7 +172,7 @@ async function enter(tx: Transaction, signUp: SignUp): Promise<SignUpOutcome> {
  *
  * @throws AuthError `user_already_exists`
  */
-async function assertFree(tx: Transaction, user: User, entry: Entry | null): Promise<void> {
+async function assertFree(tx: Transaction, user: User, entry: UnverifiedInput | null): Promise<void> {
   if (await isFree(tx, user, entry)) return;
   throw new AuthError('user_already_exists');
 }
@@ -326,7 +326,7 @@ function countsAsConfirmed({ config }: AuthContext, { kind }: SignUpAddress): bo
 }
 
 /** Members of the body. */
-export const anonymousBody = bodyOf({ data: metadata });
+export const anonymousBody = bodySchema({ data: metadata });
 
 /** `POST /signup` without an address. */
 export async function signUpAnonymously(context: AuthContext, body: unknown): Promise<SessionJson> {

@@ -19,7 +19,7 @@ import type { UserBearer } from '../rules/bearer.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { bodyOf, metadata, readMembers } from '../steps/members.ts';
+import { bodySchema, metadata, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { isAddressHeld, noteAsker } from '../store/pending-changes.ts';
@@ -54,7 +54,7 @@ export async function updateOwnUser(context: AuthContext, bearer: UserBearer, bo
 }
 
 /** Members of the body. */
-export const updateUserBody = bodyOf({
+export const updateUserBody = bodySchema({
   email: text, phone: text, channel: text, password: text, current_password: text, nonce: text,
   data: metadata, app_metadata: metadata, code_challenge: text, code_challenge_method: text,
 }); // biome-ignore format: a list of members

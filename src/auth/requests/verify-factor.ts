@@ -17,7 +17,7 @@ import { findStep, fromBase32 } from '../secrets/totp.ts';
 import { countWrongFactorCode, takeFactorGuess } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
-import { badJson, bodyOf, needed, readMembers } from '../steps/members.ts';
+import { badJson, bodySchema, needed, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, assertSecondFactorUsed, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import {
@@ -37,7 +37,7 @@ import { lockKnownUser, reloadUser } from '../store/users.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
 
 /** Members of the body. */
-export const verifyFactorBody = bodyOf({ challenge_id: needed(text), code: needed(text) });
+export const verifyFactorBody = bodySchema({ challenge_id: needed(text), code: needed(text) });
 
 interface Answer {
   readonly asking: FactorBearer;

@@ -15,7 +15,7 @@ import { isPkceHash } from '../secrets/one-time-code.ts';
 import { takeCodeGuesses } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SignedIn, sessionAnswer, sessionParameters } from '../steps/issue-session.ts';
-import { bodyOf, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, needed, readMembers } from '../steps/members.ts';
 import { errorParameters, withFragment, withQuery } from '../steps/redirect-target.ts';
 import {
   findVerificationType,
@@ -70,7 +70,7 @@ async function enter(tx: Transaction, given: Given): Promise<SignedIn | null> {
 const refuse = (message: string) => new AuthError('validation_failed', message);
 
 /** Members of the body. */
-export const verifyBody = bodyOf({
+export const verifyBody = bodySchema({
   type: needed(about(text, { enum: verificationTypes })), token: text, token_hash: text, email: text, phone: text, redirect_to: text,
 }); // biome-ignore format: a list of members
 

@@ -21,7 +21,7 @@ import { findVerificationType, type VerificationType, verificationTypes } from '
 import type { AuthReply } from './auth-reply.ts';
 import { type AddressLimit, type AuthRequest, noteRefusal } from './auth-request.ts';
 import { redirectQuery } from './auth-route-table.ts';
-import { pageHeaders } from './refused-link-page.ts';
+import { htmlPageHeaders } from './refused-link-page.ts';
 
 const parameters = { token: 'Hash of the link.', redirect_to: redirectQuery.redirect_to };
 
@@ -115,7 +115,7 @@ function showPage(
     services.observe({ kind: 'template_refused', email: 'link_page', source, problem, kept: 'built-in' });
   };
   return {
-    headers: pageHeaders(redirectTo),
+    headers: htmlPageHeaders(redirectTo),
     page: renderOrBuiltIn(() => renderConfigured(config, page), page, observe),
   };
 }

@@ -19,7 +19,7 @@ import type { AuthReply } from './auth-reply.ts';
 import { type AuthRequest, limitBy, noteRefusal } from './auth-request.ts';
 import type { AuthRoutes } from './auth-route-table.ts';
 import { clearFlowCookie, hasFlowCookie, hasPageCookie, makePageCookie, setFlowCookie } from './flow-cookie.ts';
-import { pageHeaders } from './refused-link-page.ts';
+import { htmlPageHeaders } from './refused-link-page.ts';
 
 const addressSerializer = serializerOf<string>('AuthProviderAddress', { url: from(text, (url) => url) });
 
@@ -98,7 +98,7 @@ function leadOn(
     // Of several fields of a name, the first counts, as everywhere.
     const sent = { ...Object.fromEntries([...fields].reverse()), press };
     const page = renderLinkingPage({ ...next, siteUrl: config.site_url, languages, fields: sent });
-    return { headers: { ...pageHeaders(...next.leadsTo), 'set-cookie': cookie }, page };
+    return { headers: { ...htmlPageHeaders(...next.leadsTo), 'set-cookie': cookie }, page };
   }
   const { url, state, answersByForm } = next;
   const status = isForm ? 303 : 302;

@@ -7,7 +7,7 @@ import { codeBody, signInWithCode } from '../requests/exchange-auth-code.ts';
 import { logOut } from '../requests/log-out.ts';
 import { reauthenticate } from '../requests/reauthenticate.ts';
 import { recover, recoverBody } from '../requests/recover.ts';
-import { resend, resendBody } from '../requests/resend.ts';
+import { resendBody, resendMessage } from '../requests/resend.ts';
 import { publicSettings, settingsSerializer } from '../requests/settings.ts';
 import { idTokenBody, signInWithIdToken } from '../requests/sign-in-id-token.ts';
 import { magicLinkBody, oneTimeBody, sendMagicLinkOnly, sendOneTimeSignIn } from '../requests/sign-in-one-time.ts';
@@ -20,7 +20,7 @@ import { otherAddressSerializer, verify, verifyBody } from '../requests/verify.t
 import type { UserBearer } from '../rules/bearer.ts';
 import { sessionSerializer } from '../secrets/access-token.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
-import { type Body, bodyOf, readMembers } from '../steps/members.ts';
+import { type Body, bodySchema, readMembers } from '../steps/members.ts';
 import { messageSerializer } from '../steps/message-answer.ts';
 import { requestAllowance } from '../store/rate-limit.ts';
 import { limitOpened, linkForm, openedAnswers, openedLink, pressLink } from './auth-link-routes.ts';
@@ -84,7 +84,7 @@ export const userRoutes: AuthRoutes = {
   ...sendingRoute('otp', 'Send a sign-in link or code', oneTimeBody, sendOneTimeSignIn),
   ...sendingRoute('magiclink', 'Send a sign-in link', magicLinkBody, sendMagicLinkOnly),
   ...sendingRoute('recover', 'Send a password reset link', recoverBody, recover),
-  ...sendingRoute('resend', 'Resend a message', resendBody, resend),
+  ...sendingRoute('resend', 'Resend a message', resendBody, resendMessage),
   'GET /verify': { ...openedLink, ...openedAnswers, summary: 'Open an emailed link', limit: limitOpened(limitVerify) },
   'HEAD /verify': { ...openedLink, summary: 'Look at an emailed link; 405 unless a page asks first' },
 };
@@ -171,7 +171,7 @@ function limitSignUp(request: AuthRequest): AddressLimit {
   return { bucket: 'anonymous', allowance: requestAllowance(perHour, hour, perHour) };
 }
 
-const addressBody = bodyOf({ email: text, phone: text });
+const addressBody = bodySchema({ email: text, phone: text });
 
 function hasAddress(body: unknown): boolean {
   const { email, phone } = readMembers(body, addressBody);

@@ -17,7 +17,7 @@ interface PageText {
 /** The answer as a page, with its status, for clients that accept HTML. @param siteUrl Of the application. */
 export function asLinkPage(request: FastifyRequest, answer: AuthReply, siteUrl: string): AuthReply {
   if (!acceptsHtml(request.headers.accept)) return answer;
-  const headers = { ...answer.headers, ...pageHeaders(), vary: 'Accept' };
+  const headers = { ...answer.headers, ...htmlPageHeaders(), vary: 'Accept' };
   return { ...answer, headers, page: printPage(textOf(answer.status ?? 500), siteUrl) };
 }
 
@@ -26,7 +26,7 @@ export function asLinkPage(request: FastifyRequest, answer: AuthReply, siteUrl: 
  *
  * @param leadsTo Where the page's form leads, by redirects. None: the page has no form.
  */
-export function pageHeaders(...leadsTo: readonly string[]): Readonly<Record<string, string>> {
+export function htmlPageHeaders(...leadsTo: readonly string[]): Readonly<Record<string, string>> {
   const targets = new Set(leadsTo.flatMap(formTargets));
   const forms = leadsTo.length === 0 ? "'none'" : ["'self'", ...targets].join(' ');
   const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`;

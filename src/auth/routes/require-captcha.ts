@@ -6,10 +6,10 @@
 import { isObject } from '../../shared/json.ts';
 import { about, orNull, text } from '../../shared/schema.ts';
 import { AuthError } from '../model/auth-error.ts';
-import { badJson, bodyOf, readMembers } from '../steps/members.ts';
+import { badJson, bodySchema, readMembers } from '../steps/members.ts';
 import type { AuthRequest } from './auth-request.ts';
 
-const security = bodyOf({ captcha_token: text });
+const security = bodySchema({ captcha_token: text });
 
 /** Where a body carries the token, for the description of the routes. */
 export const captchaMember = about(orNull(security), 'Needed if `security_captcha_enabled`.');

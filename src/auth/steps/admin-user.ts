@@ -11,7 +11,7 @@ import type { Metadata } from '../model/metadata.ts';
 import type { User } from '../model/user.ts';
 import { readHash, UnreadableHashError } from '../secrets/password-hash.ts';
 import { loadUser, lockUser } from '../store/users.ts';
-import { bodyOf, metadata, readMembers } from './members.ts';
+import { bodySchema, metadata, readMembers } from './members.ts';
 
 /**
  * Loads the user.
@@ -44,7 +44,7 @@ export interface AdminUserFacts {
 }
 
 /** Members of the body. */
-export const adminUserBody = bodyOf({
+export const adminUserBody = bodySchema({
   id: text, aud: text, role: text, email: text, phone: text, password: text, password_hash: text,
   email_confirm: flag, phone_confirm: flag, user_metadata: metadata, app_metadata: metadata, ban_duration: text,
 }); // biome-ignore format: a list of members

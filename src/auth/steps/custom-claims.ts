@@ -5,9 +5,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../shared/json.ts';
-import { roleClaim } from '../../shared/role-claim.ts';
+import { readRoleClaim } from '../../shared/role-claim.ts';
 import { AuthError } from '../model/auth-error.ts';
-import { bytesOf } from '../model/metadata.ts';
+import { metadataBytes } from '../model/metadata.ts';
 import { secondFactorMethods } from '../model/session.ts';
 import type { Aal } from '../model/user.ts';
 import type { AccessClaims } from '../secrets/access-token.ts';
@@ -91,8 +91,8 @@ function findProblem(claims: unknown, given: AccessClaims, services: RoleRules):
     if (isAbsent && name in required) return `${name} is missing`;
     if (!isAbsent && !isRight(claims[name])) return `${name} must be ${what}`;
   }
-  const bytes = bytesOf(claims);
-  if (bytes > maxBytes && bytes > bytesOf(given)) {
+  const bytes = metadataBytes(claims);
+  if (bytes > maxBytes && bytes > metadataBytes(given)) {
     return `claims may have 40 kB of JSON at most; these have ${Math.ceil(bytes / 1024)} kB`;
   }
   const changed = fixed.find((name) => !isDeepStrictEqual([claims[name]].flat(), [given[name]].flat()));
@@ -129,8 +129,8 @@ function isSecondFactor(method: string): boolean {
 /** Otherwise, configuring a hook or breaking into its server would be enough to become admin of everything. */
 function findRaisedRole(claims: Claims, given: AccessClaims, rules: RoleRules): string | null {
   for (const name of new Set(['role', rules.roleClaim])) {
-    const role = roleClaim(claims, name);
-    const isRaised = role !== roleClaim(given, name) && rules.adminRoles.includes(String(role));
+    const role = readRoleClaim(claims, name);
+    const isRaised = role !== readRoleClaim(given, name) && rules.adminRoles.includes(String(role));
     if (isRaised) return `${name} must not become that of an admin`;
   }
   return null;

@@ -30,7 +30,7 @@ export interface Body<T> extends Schema<T> {
 }
 
 /** Makes a body of its members. Formats and words of names that mean the same everywhere are added. */
-export function bodyOf<M extends BodyMembers>(members: M): Body<{ readonly [K in keyof M]: ValueOf<M[K]> | null }> {
+export function bodySchema<M extends BodyMembers>(members: M): Body<{ readonly [K in keyof M]: ValueOf<M[K]> | null }> {
   const entries = Object.entries(members).map(([name, member]) => {
     const known = about(member, factsByName[name] ?? {});
     const nullable = orNull(known);

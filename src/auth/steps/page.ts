@@ -36,7 +36,7 @@ function refuse(reason: string): AuthError {
 }
 
 /** Rows before the page. */
-export function offsetOf({ number, size }: Page): number {
+export function rowsBefore({ number, size }: Page): number {
   return (number - 1) * size;
 }
 
@@ -45,7 +45,11 @@ export function offsetOf({ number, size }: Page): number {
  *
  * @param url Of the list, without a query.
  */
-export function pageHeaders(url: string, { number, size }: Page, total: number): Readonly<Record<string, string>> {
+export function paginationHeaders(
+  url: string,
+  { number, size }: Page,
+  total: number,
+): Readonly<Record<string, string>> {
   const last = Math.ceil(total / size);
   const link = (page: number, relation: string) => `<${url}?page=${page}&per_page=${size}>; rel="${relation}"`;
   const next = number < last ? [link(number + 1, 'next')] : [];

@@ -6,7 +6,7 @@ import type { Entered } from '../model/user.ts';
 import type { FlowMethod } from './flows.ts';
 
 /** Who entered an account, beside its own sign-up. */
-export type Entry =
+export type UnverifiedInput =
   /** An admin did, so every proof of the address keeps the account. */
   | { readonly enteredBy: 'admin' }
   /** Another request came. `entered` counts if the confirmation of that request proves the address; null: nothing does. */
@@ -77,7 +77,7 @@ const entryColumns = `e.entered_by as "enteredBy", e.password_hash as "passwordH
   exists (select from auth.one_time_tokens t where t.id = e.token_id) as "isNewest"`;
 
 /** Who else entered the account; null: nobody did. */
-export async function readEntry(database: Queryable, userId: string): Promise<Entry | null> {
+export async function readEntry(database: Queryable, userId: string): Promise<UnverifiedInput | null> {
   const [row] = await database.query(
     `select ${entryColumns} from auth.pgreflect_entries e
     where e.user_id = $1::uuid and e.entered_by in ('admin', 'other')`,
@@ -87,7 +87,7 @@ export async function readEntry(database: Queryable, userId: string): Promise<En
 }
 
 /** As `readEntry`, and deletes the record, because the address is about to be proved. */
-export async function takeEntry(database: Queryable, userId: string): Promise<Entry | null> {
+export async function takeEntry(database: Queryable, userId: string): Promise<UnverifiedInput | null> {
   const [row] = await database.query(
     `delete from auth.pgreflect_entries e where e.user_id = $1::uuid and e.flow_id is null returning ${entryColumns}`,
     [userId],
@@ -95,7 +95,7 @@ export async function takeEntry(database: Queryable, userId: string): Promise<En
   return toEntry(row);
 }
 
-function toEntry(row: Record<string, unknown> | undefined): Entry | null {
+function toEntry(row: Record<string, unknown> | undefined): UnverifiedInput | null {
   if (row === undefined || row.enteredBy === 'self') return null;
   if (row.enteredBy === 'admin') return { enteredBy: 'admin' };
   const entered = { passwordHash: row.passwordHash, userMetadata: row.userMetadata } as Entered;

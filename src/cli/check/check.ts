@@ -10,7 +10,7 @@ import { readCatalog } from '../../graphql/catalog/read-catalog.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import { type Command, type CommandContext, flagText, refuse } from '../shared/command.ts';
+import { type Command, type CommandContext, failCommand, flagText } from '../shared/command.ts';
 import { databaseUrlFor } from '../shared/read-model.ts';
 import { findProblems } from '../shared/startup-checks.ts';
 import { commandLine } from '../shared/typed-options.ts';
@@ -71,7 +71,7 @@ const names = [
 
 async function runCheck(context: CommandContext): Promise<number> {
   const print = formats.get(flagText(context, 'format') ?? 'text');
-  if (print === undefined) refuse('--format is none of text, json, sarif.');
+  if (print === undefined) failCommand('--format is none of text, json, sarif.');
   const [only, ignored] = [kindsOf(context, 'only'), kindsOf(context, 'ignore')];
   // That something was not looked at is told whatever is asked for.
   const isChosen = (kind: FindingKind) =>
@@ -178,7 +178,7 @@ function kindsOf(context: CommandContext, flag: 'only' | 'ignore'): readonly str
   for (const kind of kinds ?? []) {
     if ((findingKinds as readonly string[]).includes(kind)) continue;
     const nearest = nearestName(kind, findingKinds);
-    refuse(
+    failCommand(
       `--${flag} names the kind "${kind}", which does not exist${nearest === null ? '' : `; "${nearest}" does`}.`,
       `There are: ${findingKinds.join(', ')}`,
     );

@@ -62,7 +62,7 @@ export class CommandError extends Error {
 }
 
 /** Throws a `CommandError` with one problem. */
-export function refuse(problem: string, fix: string | null = null): never {
+export function failCommand(problem: string, fix: string | null = null): never {
   throw new CommandError([{ problem, fix }]);
 }
 
@@ -73,16 +73,16 @@ export function flagText(context: CommandContext, flag: string): string | null {
 }
 
 /** The absolute path of a given file or directory. */
-export function pathOf(context: CommandContext, typed: string): string {
+export function resolveTypedPath(context: CommandContext, typed: string): string {
   return resolve(context.sources.workingDirectory, typed);
 }
 
 /** The text of a file given by a flag or as the operand. @throws CommandError if it cannot be read. */
 export function readTypedFile(context: CommandContext, typed: string, flag = '', fix = 'Check the name.'): string {
   try {
-    return readFileSync(pathOf(context, typed), 'utf8');
+    return readFileSync(resolveTypedPath(context, typed), 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    refuse(`${flag && `${flag}: `}"${typed}" cannot be read (${code}).`, fix);
+    failCommand(`${flag && `${flag}: `}"${typed}" cannot be read (${code}).`, fix);
   }
 }

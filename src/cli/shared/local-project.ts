@@ -10,7 +10,7 @@ import { type ApiKeys, makeApiKeys, makeSecret } from '../../config/keys.ts';
 import { projectRef } from '../../config/value-kinds.ts';
 import { makeAccessToken } from '../../management/tokens/access-tokens.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
-import { refuse } from './command.ts';
+import { failCommand } from './command.ts';
 
 /** The name of the database. */
 export const localDatabase = 'pgreflect';
@@ -64,7 +64,7 @@ export async function loadProject(
   if (isObject(project) && project.version === 1 && typeof project.jwtSecret === 'string') {
     return project as unknown as LocalProject;
   }
-  refuse(
+  failCommand(
     `${path} is damaged, or a newer pgreflect wrote it.`,
     `Use that version, or start over (all data is lost): rm -rf '${directory}'`,
   );
@@ -73,7 +73,7 @@ export async function loadProject(
 function makeDirectory(directory: string): void {
   const path = findForeign(directory);
   if (path !== null) {
-    refuse(
+    failCommand(
       `${path} belongs to another user, who may have chosen the secrets in it.`,
       'Start in a directory of your own.',
     );
@@ -97,7 +97,7 @@ function findForeign(directory: string): string | null {
 function assertPrivate(path: string): void {
   // Windows has no such modes.
   if (process.getuid === undefined || (statSync(path).mode & 0o077) === 0) return;
-  refuse(
+  failCommand(
     `Other users may read ${path}, which pgreflect writes for you alone. Its secrets may have come with a checkout.`,
     `Start anew without the directory, or, if the secrets are yours: chmod 600 '${path}'`,
   );
@@ -157,7 +157,7 @@ export function claimProject(directory: string): () => void {
   const path = join(directory, 'process');
   const owner = readOwner(path);
   if (owner !== null) {
-    refuse(
+    failCommand(
       `This project is running already, as process ${owner}.`,
       `Use that one, stop it (kill ${owner}), or start in another directory with another --port.`,
     );

@@ -2,7 +2,7 @@
 import type { Catalog } from '../../graphql/catalog/catalog.ts';
 import { readCatalog } from '../../graphql/catalog/read-catalog.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import { type CommandContext, refuse } from './command.ts';
+import { type CommandContext, failCommand } from './command.ts';
 import { findRunningProject, localDatabaseUrl, projectDirectory } from './local-project.ts';
 
 /**
@@ -17,14 +17,17 @@ export async function readCatalogFor(
 ): Promise<Catalog> {
   const catalog = await readCatalog(pool, schemas);
   if (!catalog.roles.has(role)) {
-    refuse(
+    failCommand(
       `There is no role "${role}" in the database.`,
       'Check --role; `pgreflect init` makes anon, authenticated and service_role.',
     );
   }
   const missing = schemas?.filter((schema) => !catalog.namespaces.some(({ nspname }) => nspname === schema)) ?? [];
   if (missing.length > 0) {
-    refuse(`There is no schema ${missing.map((name) => `"${name}"`).join(', ')} in the database.`, 'Check --schemas.');
+    failCommand(
+      `There is no schema ${missing.map((name) => `"${name}"`).join(', ')} in the database.`,
+      'Check --schemas.',
+    );
   }
   return catalog;
 }
@@ -40,7 +43,7 @@ export function databaseUrlFor(databaseUrl: string | null, { sources }: CommandC
 export function requireDatabaseUrl(databaseUrl: string | null, user = 'USER', flag = 'database-url'): string {
   if (databaseUrl !== null) return databaseUrl;
   const variable = flag === 'database-url' ? 'DATABASE_URL' : 'PGREFLECT_ADMIN_DATABASE_URL';
-  refuse(
+  failCommand(
     'No database is named.',
     `Set --${flag} postgresql://${user}:PASSWORD@HOST:5432/DATABASE, or ${variable}.\nTo use an embedded database: pgreflect start`,
   );

@@ -6,7 +6,7 @@ import { DatabaseError, isMissingTable } from '../../postgres/database-error.ts'
 import { authSchemas } from '../../postgres/migrations/migrate.ts';
 import { guardPool } from '../../postgres/migrations/own-pool.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import { type CommandContext, CommandError, refuse } from './command.ts';
+import { type CommandContext, CommandError, failCommand } from './command.ts';
 import { requireDatabaseUrl } from './read-model.ts';
 import { withDatabase } from './with-database.ts';
 
@@ -55,7 +55,10 @@ export function chooseAction<A extends string>(name: string, { operands }: Comma
   if (action !== undefined) return action;
   const nearest = given === null ? null : nearestName(given, actions);
   const problem = given === null ? `pgreflect ${name} needs an action.` : `pgreflect ${name} has no action "${given}".`;
-  refuse(problem, nearest === null ? `One of: ${actions.join(', ')}.` : `Did you mean pgreflect ${name} ${nearest}?`);
+  failCommand(
+    problem,
+    nearest === null ? `One of: ${actions.join(', ')}.` : `Did you mean pgreflect ${name} ${nearest}?`,
+  );
 }
 
 /** In the message of sql/own-schemas.sql, before what to do. */

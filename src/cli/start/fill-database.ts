@@ -7,7 +7,7 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { onOneLine } from '../../shared/one-line.ts';
 import { setUpDatabase } from '../init/init.ts';
 import type { RoleSetup, StepOutcome } from '../init/role-setup.ts';
-import { type CommandContext, CommandError, flagText, readTypedFile, refuse } from '../shared/command.ts';
+import { type CommandContext, CommandError, failCommand, flagText, readTypedFile } from '../shared/command.ts';
 import { type LocalProject, localDatabase } from '../shared/local-project.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { findExample, readPackageFile } from './package-files.ts';
@@ -32,7 +32,7 @@ export function readContent(context: CommandContext, project: Pick<LocalProject,
   if (keeps && project.content === 'empty') return { kind: 'empty', scripts: [] };
   const schemaFile = keeps ? project.schemaFile : asked;
   if (context.flags.empty) {
-    if (schemaFile !== null) refuse('--empty and --schema-file cannot be combined.', 'Use one of them.');
+    if (schemaFile !== null) failCommand('--empty and --schema-file cannot be combined.', 'Use one of them.');
     return { kind: 'empty', scripts: [] };
   }
   if (schemaFile !== null)

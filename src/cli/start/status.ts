@@ -3,7 +3,7 @@
  * its files.
  */
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
-import { type Command, type CommandContext, refuse } from '../shared/command.ts';
+import { type Command, type CommandContext, failCommand } from '../shared/command.ts';
 import { apiKeysOf, findRunningProject, localDatabaseUrl, projectDirectory } from '../shared/local-project.ts';
 import { type Addresses, printAddresses, shownOrigin } from './welcome.ts';
 
@@ -24,7 +24,7 @@ const names = ['jwtSecret', 'anonRole', 'serviceRole', 'accessToken', 'externalU
 async function runStatus(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
   const project = findRunningProject(projectDirectory(context.sources.workingDirectory));
-  if (project === null) refuse('No local project is running in this directory.', 'To start it: pgreflect start');
+  if (project === null) failCommand('No local project is running in this directory.', 'To start it: pgreflect start');
   const roles = { anonRole: values.anonRole!, serviceRole: values.serviceRole! };
   const addresses = {
     ...(await apiKeysOf(project, { ...roles, secret: values.jwtSecret })),

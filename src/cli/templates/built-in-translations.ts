@@ -8,12 +8,12 @@ import { templateField, templateFieldNames } from '../../email/lint/check-templa
 import { builtInTexts, isBuiltInText } from '../../email/message/choose-texts.ts';
 import { languagesWithout } from '../../management/templates/ended-translations.ts';
 import { isObject } from '../../shared/json.ts';
-import type { TemplateTexts } from './templates-files.ts';
+import type { TextsByField } from './templates-files.ts';
 
 type ConfigJson = Readonly<Record<string, unknown>>;
 
 /** Emails that have a text of their own in `texts`. */
-export function ownEmails(texts: TemplateTexts): ReadonlySet<EmailKind> {
+export function ownEmails(texts: TextsByField): ReadonlySet<EmailKind> {
   const own = templateFieldNames.flatMap((field) => {
     const [held, text] = [templateField(field), texts.get(field)];
     return held === null || !text || isBuiltInText(held, text) ? [] : [held.email];
@@ -22,7 +22,7 @@ export function ownEmails(texts: TemplateTexts): ReadonlySet<EmailKind> {
 }
 
 /** The languages whose built-in texts an email with its own text lacks. */
-export function lostLanguages(email: EmailKind, config: ConfigJson, files: TemplateTexts): readonly string[] {
+export function lostLanguages(email: EmailKind, config: ConfigJson, files: TextsByField): readonly string[] {
   if (config.mailer_compatible === true) return [];
   const field = translationsField(email);
   const stored = config[field];
@@ -32,7 +32,7 @@ export function lostLanguages(email: EmailKind, config: ConfigJson, files: Templ
 }
 
 /** The built-in translations that emails with their own text lack, by field. */
-export function lostTranslations(config: ConfigJson, files: TemplateTexts, inForce: TemplateTexts): TemplateTexts {
+export function lostTranslations(config: ConfigJson, files: TextsByField, inForce: TextsByField): TextsByField {
   const { mailer_layout_content: layout } = config;
   const given = { mailer_compatible: false, mailer_layout_content: typeof layout === 'string' ? layout : null };
   const own = ownEmails(new Map([...inForce, ...files]));

@@ -11,22 +11,22 @@ import { loadOptions } from '../../config/load-options.ts';
 import { checkField } from '../../email/lint/check-field.ts';
 import { checkSurroundings, saySurrounding } from '../../email/lint/check-surroundings.ts';
 import { templateField } from '../../email/lint/check-template.ts';
-import { type Finding, findingOnWhole } from '../../email/lint/finding.ts';
+import { findingOnWhole, type TemplateFinding } from '../../email/lint/finding.ts';
 import { isBuiltInText } from '../../email/message/choose-texts.ts';
 import { isObject } from '../../shared/json.ts';
-import { type CommandContext, CommandError, flagText, pathOf, refuse } from '../shared/command.ts';
+import { type CommandContext, CommandError, failCommand, flagText, resolveTypedPath } from '../shared/command.ts';
 import { lostLanguages, ownEmails } from './built-in-translations.ts';
-import { layoutField, partialPrefix, placeOfField, readTemplates, type TemplateTexts } from './templates-files.ts';
+import { layoutField, partialPrefix, placeOfField, readTemplates, type TextsByField } from './templates-files.ts';
 import { fieldOfPart, isTranslation, translationValues } from './translation-files.ts';
 
 /** Prints what is wrong, a line each. @returns The exit code: 1 if there are errors, with `--strict` also for warnings. */
 export async function checkFiles(context: CommandContext, usual: string): Promise<number> {
   const [, operand] = context.operands;
   const flag = flagText(context, 'dir');
-  if (operand !== undefined && flag !== null) refuse('The directory is given twice.', 'Leave out --dir.');
+  if (operand !== undefined && flag !== null) failCommand('The directory is given twice.', 'Leave out --dir.');
   const strange: string[] = [];
   const warn = (text: string) => strange.push(`warning: ${text}`);
-  const texts = readTemplates(pathOf(context, operand ?? flag ?? usual), { note: context.note, warn });
+  const texts = readTemplates(resolveTypedPath(context, operand ?? flag ?? usual), { note: context.note, warn });
   const allowWarnings = context.flags['allow-warnings'] === true;
   const { errors, warnings: found, isPartial } = findingsIn(texts, configOf(context, texts), allowWarnings);
   const warnings = [...found, ...strange];
@@ -42,7 +42,7 @@ export async function checkFiles(context: CommandContext, usual: string): Promis
 }
 
 /** The project's configuration with the texts of the files. */
-function configOf(context: CommandContext, texts: TemplateTexts): AuthConfig {
+function configOf(context: CommandContext, texts: TextsByField): AuthConfig {
   const { file, problems } = loadOptions([], context.sources);
   if (problems.length > 0) throw new CommandError(problems);
   const fileName = file.path ?? 'pgreflect.toml';
@@ -73,10 +73,10 @@ interface Lines {
 }
 
 /** @param allowWarnings Whether emails that lead nowhere are warnings. */
-function findingsIn(texts: TemplateTexts, config: AuthConfig, allowWarnings: boolean): Lines {
+function findingsIn(texts: TextsByField, config: AuthConfig, allowWarnings: boolean): Lines {
   const errors: string[] = [];
   const warnings: string[] = [];
-  const say = (field: string, kind: string) => (finding: Finding) =>
+  const say = (field: string, kind: string) => (finding: TemplateFinding) =>
     `${placeOfField(field)}${placeOf(finding)}: ${kind}: ${nameOf(finding)}`;
   for (const [field, text] of texts) {
     const problem = field.startsWith(partialPrefix)
@@ -124,10 +124,10 @@ function translationOf(field: string, text: string): readonly [name: string, val
   return [name, isObject(value) ? value : null];
 }
 
-function placeOf({ line, column }: Finding): string {
+function placeOf({ line, column }: TemplateFinding): string {
   return line === null ? '' : `:${line}:${column}`;
 }
 
-function nameOf({ message, name }: Finding): string {
+function nameOf({ message, name }: TemplateFinding): string {
   return name === null ? message : `${message} [${name}]`;
 }

@@ -7,7 +7,7 @@ import type { LoadedOptions } from '../../config/load-options.ts';
 import { type ChangeProblem, ManagementError } from '../../management/management-error.ts';
 import { validateChanges } from '../../management/validate-changes.ts';
 import type { ConfigVersion } from '../../management/version-history.ts';
-import { CommandError, refuse } from '../shared/command.ts';
+import { CommandError, failCommand } from '../shared/command.ts';
 import { findRunningProject, isLocalUrl, projectDirectory } from '../shared/local-project.ts';
 
 /** The configuration of one project. */
@@ -61,15 +61,16 @@ export function createManagementClient(
   const url = local?.url ?? given;
   const ref = values.projectRef ?? local?.ref;
   const token = values.accessToken ?? local?.accessToken;
-  if (ref === undefined) refuse('No project ref is given.', 'Set --project-ref. The gateway prints its ref at start.');
+  if (ref === undefined)
+    failCommand('No project ref is given.', 'Set --project-ref. The gateway prints its ref at start.');
   if (token === undefined)
-    refuse(
+    failCommand(
       'No access token is given.',
       'Set --access-token or PGREFLECT_ACCESS_TOKEN. To create a token: pgreflect tokens create. A running local project needs none.',
     );
   const isFound = (name: 'externalUrl' | 'accessToken') => /\.toml: /.test(origins.get(name) ?? '');
   if (local === null && isFound('externalUrl') && !isFound('accessToken')) {
-    refuse(
+    failCommand(
       `The access token was not given for ${new URL(url).origin}, which only ${origins.get('externalUrl')} names.`,
       'If it belongs there, give the address with --external-url or PGREFLECT_EXTERNAL_URL.',
     );

@@ -11,7 +11,7 @@ import { linkPageField, textFields } from '../../config/auth/auth-template-field
 import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import type { Problem } from '../../config/config-error.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
-import { CommandError, refuse } from '../shared/command.ts';
+import { CommandError, failCommand } from '../shared/command.ts';
 import { emailNamed, unknownEmail } from './email-names.ts';
 import { isTranslation, placeOfTranslation, translationIn } from './translation-files.ts';
 
@@ -22,7 +22,7 @@ export const layoutField = 'mailer_layout_content';
 export const partialPrefix = 'mailer_partials.';
 
 /** Texts by field name; absent emails or parts are left unchanged. */
-export type TemplateTexts = ReadonlyMap<string, string>;
+export type TextsByField = ReadonlyMap<string, string>;
 
 const subjectsFile = 'subjects.json';
 const layoutFile = 'layout.html';
@@ -42,7 +42,7 @@ export function placeOfField(field: string): string {
 }
 
 /** Writes the files of every email into a directory, created if missing. @returns The written files. */
-export function writeTemplates(directory: string, texts: TemplateTexts): readonly string[] {
+export function writeTemplates(directory: string, texts: TextsByField): readonly string[] {
   mkdirSync(directory, { recursive: true });
   const subjects: Record<string, string> = {};
   const written: string[] = [];
@@ -84,15 +84,15 @@ const noReport: FileReport = { note: () => {}, warn: () => {} };
  *
  * @throws CommandError if it cannot be read, contains no email, or a file name is a mistyped email.
  */
-export function readTemplates(directory: string, report: FileReport): TemplateTexts {
+export function readTemplates(directory: string, report: FileReport): TextsByField {
   const texts = readTexts(directory, report);
   if (texts.size === 0)
-    refuse(`The directory "${directory}" has no email templates.`, 'To create them: pgreflect templates pull');
+    failCommand(`The directory "${directory}" has no email templates.`, 'To create them: pgreflect templates pull');
   return texts;
 }
 
 /** As `readTemplates`, for a directory that may contain no email. */
-export function readTexts(directory: string, report: FileReport = noReport): TemplateTexts {
+export function readTexts(directory: string, report: FileReport = noReport): TextsByField {
   const files = listDirectory(directory);
   const texts = new Map<string, string>();
   for (const [field, file] of filesIn(directory, report)) texts.set(field, readText(directory, file));
@@ -118,7 +118,7 @@ function filesIn(directory: string, report: FileReport): ReadonlyMap<string, str
     const field = fieldOf(file, report);
     if (field === null) continue;
     const other = files.get(field);
-    if (other !== undefined) refuse(`${other} and ${file} are the same email.`, 'Keep one of them.');
+    if (other !== undefined) failCommand(`${other} and ${file} are the same email.`, 'Keep one of them.');
     files.set(field, file);
     if (file !== placeOfField(field)) report.note(`${file} is read as ${placeOfField(field)}.`);
   }
@@ -156,7 +156,7 @@ function listDirectory(directory: string): readonly string[] {
     return readdirSync(directory).sort();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    refuse(`The directory "${directory}" cannot be read (${code}).`, 'To create it: pgreflect templates pull');
+    failCommand(`The directory "${directory}" cannot be read (${code}).`, 'To create it: pgreflect templates pull');
   }
 }
 
@@ -171,14 +171,14 @@ function readText(directory: string, file: string): string {
     // Editors end a file with a line break, which a subject must not have.
     return file.endsWith('.subject') ? text.replace(/\r?\n$/, '') : text;
   } catch {
-    refuse(`${file} is not UTF-8.`, 'Save it as UTF-8.');
+    failCommand(`${file} is not UTF-8.`, 'Save it as UTF-8.');
   }
 }
 
 function readSubjects(directory: string): readonly (readonly [string, string])[] {
   const json = parseJson(readText(directory, subjectsFile));
-  if (json === undefined) refuse(`${subjectsFile} is not valid JSON.`);
+  if (json === undefined) failCommand(`${subjectsFile} is not valid JSON.`);
   if (!isObject(json) || Object.values(json).some((subject) => typeof subject !== 'string'))
-    refuse(`${subjectsFile} must be an object of subjects by the name of their email.`);
+    failCommand(`${subjectsFile} must be an object of subjects by the name of their email.`);
   return Object.entries(json) as [string, string][];
 }

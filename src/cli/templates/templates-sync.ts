@@ -14,7 +14,7 @@ import { builtInLinkPage } from '../../email/link-page/link-page-texts.ts';
 import { templateField, templateFieldNames } from '../../email/lint/check-template.ts';
 import { builtInText, isBuiltInText } from '../../email/message/choose-texts.ts';
 import { isObject } from '../../shared/json.ts';
-import { type CommandContext, CommandError, flagText, pathOf, refuse } from '../shared/command.ts';
+import { type CommandContext, CommandError, failCommand, flagText, resolveTypedPath } from '../shared/command.ts';
 import { lostTranslations } from './built-in-translations.ts';
 import { createManagementClient, type ManagementClient, type ReadConfig } from './management-client.ts';
 import {
@@ -24,7 +24,7 @@ import {
   placeOfField,
   readTemplates,
   readTexts,
-  type TemplateTexts,
+  type TextsByField,
   writeTemplates,
 } from './templates-files.ts';
 import { inTranslationFiles, isTranslation, translationsOf, translationValues } from './translation-files.ts';
@@ -38,7 +38,7 @@ export async function pullTemplates(context: CommandContext): Promise<number> {
   const { config } = await client.readConfig();
   const inForce = textsOf(config);
   const pulled = readPulled(directory, client.ref);
-  const files: TemplateTexts = existsSync(directory) ? readTexts(directory, report) : new Map();
+  const files: TextsByField = existsSync(directory) ? readTexts(directory, report) : new Map();
   const { edited } = differences(files, config, pulled);
   const conflicts = edited.filter((edit) => (pulled.get(edit.field) ?? '') !== edit.inForce);
   if (conflicts.length > 0) await refuseConflicts(client, conflicts, { pulled, end: 'Nothing was written.' });
@@ -138,7 +138,7 @@ function partialsOf({ mailer_partials: partials }: ConfigJson): Readonly<Record<
   try {
     return authField('mailer_partials').kind.parse(partials) as Readonly<Record<string, string>>;
   } catch (error) {
-    refuse(`mailer_partials of the project ${(error as Error).message}.`);
+    failCommand(`mailer_partials of the project ${(error as Error).message}.`);
   }
 }
 
@@ -154,7 +154,7 @@ function inFiles(message: string): string {
 async function refuseConflicts(
   client: ManagementClient,
   conflicts: readonly Difference[],
-  { pulled, end }: { readonly pulled: TemplateTexts; readonly end: string },
+  { pulled, end }: { readonly pulled: TextsByField; readonly end: string },
 ): Promise<never> {
   // The author is helpful, but not required.
   const versions = await client.listVersions().catch(() => []);
@@ -194,7 +194,7 @@ interface Opened {
 
 function open(context: CommandContext): Opened {
   const loaded = loadOptionsOrThrow(['externalUrl', 'projectRef', 'accessToken'] as const, context.sources);
-  const directory = pathOf(context, flagText(context, 'dir') ?? defaultTemplateDirectory);
+  const directory = resolveTypedPath(context, flagText(context, 'dir') ?? defaultTemplateDirectory);
   const client = createManagementClient(loaded, context.sources.workingDirectory);
   const report = { note: context.note, warn: (text: string) => context.note(`Warning: ${text}`) };
   return { client, directory, report };
@@ -203,7 +203,7 @@ function open(context: CommandContext): Opened {
 /** As the management API answers it. */
 type ConfigJson = Readonly<Record<string, unknown>>;
 
-function textsOf(config: ConfigJson): TemplateTexts {
+function textsOf(config: ConfigJson): TextsByField {
   const partials = Object.entries(partialsOf(config)).map(([name, text]) => [`${partialPrefix}${name}`, text] as const);
   const fields = [...templateFieldNames, layoutField].map((name) => {
     const text = config[name];
@@ -228,7 +228,7 @@ interface Differences {
   readonly outdated: readonly Difference[];
 }
 
-function differences(files: TemplateTexts, config: ConfigJson, pulled: TemplateTexts = new Map()): Differences {
+function differences(files: TextsByField, config: ConfigJson, pulled: TextsByField = new Map()): Differences {
   const inForce = textsOf(config);
   const all = [...files].map(([field, file]) => ({ field, file, inForce: inForce.get(field) ?? '' }));
   const differing = all.filter((one) => !isSame(one.field, meaning(one.field, one.file, config), one.inForce));
@@ -258,13 +258,13 @@ function meaning(field: string, text: string, config: ConfigJson): string {
 const pulledFolder = '.pulled';
 
 /** The texts of the last pull or push; none for a project that was never pulled into the directory. */
-function readPulled(directory: string, ref: string): TemplateTexts {
+function readPulled(directory: string, ref: string): TextsByField {
   const copy = join(directory, pulledFolder, ref);
   return existsSync(copy) ? readTexts(copy) : new Map();
 }
 
 /** Stores the texts for the next pull or push. */
-function writePulled(directory: string, ref: string, texts: TemplateTexts): void {
+function writePulled(directory: string, ref: string, texts: TextsByField): void {
   mkdirSync(join(directory, pulledFolder), { recursive: true });
   // If committed, it would claim to other checkouts a pull that they have not made.
   writeFileSync(join(directory, pulledFolder, '.gitignore'), '*\n');

@@ -4,7 +4,7 @@
  * `check` and `render` need neither server nor database; `pull`, `push` and `diff` call the management API of a running project
  * (templates-sync.ts).
  */
-import { type Command, type CommandContext, CommandError, refuse } from '../shared/command.ts';
+import { type Command, type CommandContext, CommandError, failCommand } from '../shared/command.ts';
 import { checkFiles } from './check-files.ts';
 import { renderBatch } from './render-batch.ts';
 import { defaultTemplateDirectory, diffTemplates, pullTemplates, pushTemplates } from './templates-sync.ts';
@@ -52,7 +52,7 @@ async function runTemplates(context: CommandContext): Promise<number> {
   const { problems } = context.sources;
   if (problems.length > 0) throw new CommandError(problems);
   if (context.operands[1] !== undefined && context.operands[0] !== 'check')
-    refuse('Only check takes a directory as its operand.', 'Write --dir DIRECTORY.');
+    failCommand('Only check takes a directory as its operand.', 'Write --dir DIRECTORY.');
   switch (actions.find((word) => word === context.operands[0])) {
     case 'pull':
       return pullTemplates(context);
@@ -65,7 +65,7 @@ async function runTemplates(context: CommandContext): Promise<number> {
     case 'render':
       return runRender(context);
     default:
-      return refuse(
+      return failCommand(
         `pgreflect templates needs one of: ${actions.join(', ')}.`,
         'Example: pgreflect templates render --batch < requests.ndjson',
       );
@@ -75,7 +75,7 @@ async function runTemplates(context: CommandContext): Promise<number> {
 /** Exit code 0 for any results, 2 if a line was not a request. */
 async function runRender(context: CommandContext): Promise<number> {
   if (context.flags.batch !== true)
-    refuse(
+    failCommand(
       'pgreflect templates render needs --batch.',
       'Example: pgreflect templates render --batch < requests.ndjson',
     );

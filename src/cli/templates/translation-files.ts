@@ -9,7 +9,7 @@ import type { Translation } from '../../config/auth/auth-translations.ts';
 import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
-import { refuse } from '../shared/command.ts';
+import { failCommand } from '../shared/command.ts';
 
 type Part = keyof Translation;
 
@@ -49,7 +49,7 @@ export function translationIn(file: string, emailOf: (name: string) => EmailKind
   const name = given === 'link_page' ? given : emailOf(given);
   if (name === null) return null;
   const tag = canonicalTag(language);
-  if (tag === null) refuse(`${file}: "${language}" is no language tag.`, 'Name the file like recovery.de.html.');
+  if (tag === null) failCommand(`${file}: "${language}" is no language tag.`, 'Name the file like recovery.de.html.');
   return `${translationsField(name)}.${tag}.${part}`;
 }
 

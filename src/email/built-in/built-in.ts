@@ -5,7 +5,7 @@
  */
 import { type EmailKind, emailKinds } from '../../config/auth/email-kinds.ts';
 import type { BaseTexts, LanguageTexts } from './language-texts.ts';
-import { bodyOf, layOut } from './layout.ts';
+import { layOut, printBody } from './layout.ts';
 import { german } from './texts/de.ts';
 import { english } from './texts/en.ts';
 import { spanish } from './texts/es.ts';
@@ -72,7 +72,7 @@ function make(kind: EmailKind, locale: BuiltInLocale): BuiltInTexts {
     return `{{ ${cases.join(' ')} }}{{ ${value} }}{{ end }}`;
   };
   const { hasCode } = emailKinds[kind];
-  const body = bodyOf({
+  const body = printBody({
     heading,
     button,
     hasCode,

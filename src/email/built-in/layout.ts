@@ -21,7 +21,7 @@ const font = "font-family: -apple-system, 'Segoe UI', Roboto, 'Hiragino Sans', '
 const table = 'role="presentation" cellpadding="0" cellspacing="0" border="0"';
 
 /** What the email says, for any layout. */
-export function bodyOf({ heading, lead, button, codeLine, hasCode, end }: BodyParts): string {
+export function printBody({ heading, lead, button, codeLine, hasCode, end }: BodyParts): string {
   return [
     `<h1 class="ink" style="margin: 0 0 16px; ${font}; font-size: 22px; line-height: 30px; color: #18181b">${heading}</h1>`,
     paragraph(lead),

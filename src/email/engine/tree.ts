@@ -26,7 +26,7 @@ export type Operand =
   | Pipeline;
 
 /** `operand`, or `function argument…`. There is at least one operand. */
-export interface Command {
+export interface PipelineCommand {
   readonly at: number;
   readonly operands: readonly [Operand, ...Operand[]];
 }
@@ -39,7 +39,7 @@ export interface Pipeline {
   readonly variables: readonly string[];
   /** `=` rather than `:=`. */
   readonly assigns: boolean;
-  readonly commands: readonly Command[];
+  readonly commands: readonly PipelineCommand[];
 }
 
 /** `if`, `with` and `range`. */

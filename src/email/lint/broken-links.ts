@@ -10,7 +10,7 @@ import { parseOptions } from '../message/parse-options.ts';
 import type { CheckName } from './check-names.ts';
 import type { CheckedConfig } from './checked-config.ts';
 import type { LinkAddress } from './email-markup.ts';
-import { type Finding, findingAt, findingOnWhole } from './finding.ts';
+import { findingAt, findingOnWhole, type TemplateFinding } from './finding.ts';
 import { shorten } from './language-variables.ts';
 
 /** Why a link cannot work. */
@@ -75,7 +75,7 @@ export function filteredLinks(
   { addresses, usual }: Readonly<Record<'addresses' | 'usual', readonly string[]>>,
   schemes: readonly string[],
   places: Places,
-): readonly Finding[] {
+): readonly TemplateFinding[] {
   const isFiltered = (address: string) => address.startsWith(refusedUrl);
   const before = usual.filter(isFiltered).length;
   const lost = addresses.filter(isFiltered);
@@ -103,7 +103,7 @@ export class Places {
   }
 
   /** A finding at the link that most likely made an address; about the text as a whole if it is in none. */
-  say(address: string, { message, variable }: { message: string; variable: string }, name: CheckName): Finding {
+  say(address: string, { message, variable }: { message: string; variable: string }, name: CheckName): TemplateFinding {
     let [best, most]: [LinkAddress | null, number] = [null, -1];
     for (const link of this.#links) {
       if (!writes(link.literals, address)) continue;

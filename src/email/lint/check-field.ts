@@ -21,7 +21,7 @@ import {
   templateField,
   templateFieldNames,
 } from './check-template.ts';
-import { type Finding, findingOnWhole } from './finding.ts';
+import { findingOnWhole, type TemplateFinding } from './finding.ts';
 import { ownText } from './language-variables.ts';
 
 /** The findings about one text of a field. */
@@ -67,7 +67,7 @@ interface LanguageFinding {
   readonly field: string;
   /** As in FieldFindings. */
   readonly place: string;
-  readonly finding: Finding;
+  readonly finding: TemplateFinding;
 }
 
 /** The findings about translations that stay as they are, because a text of their email changes. */

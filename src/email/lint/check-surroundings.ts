@@ -10,7 +10,7 @@ import { TemplateError } from '../engine/template-error.ts';
 import { unseenBehind } from '../markup/hiding-elements.ts';
 import { parseOptions, type TemplateSwitches } from '../message/parse-options.ts';
 import { describeFault } from './describe-fault.ts';
-import { type Finding, findingOnWhole, sayFinding } from './finding.ts';
+import { findingOnWhole, sayFinding, type TemplateFinding } from './finding.ts';
 import { sampleData } from './template-samples.ts';
 import { trialMs } from './try-template.ts';
 
@@ -18,7 +18,7 @@ import { trialMs } from './try-template.ts';
 interface SurroundingFault {
   /** Name of the partial; null: it is the layout. */
   readonly partial: string | null;
-  readonly finding: Finding;
+  readonly finding: TemplateFinding;
 }
 
 /** As a sentence that begins with the field's name. */
@@ -47,7 +47,7 @@ export function checkSurroundings(switches: TemplateSwitches, isSpent: () => boo
 }
 
 /** Null for none. */
-function checkLayout(layout: string, switches: TemplateSwitches): Finding | null {
+function checkLayout(layout: string, switches: TemplateSwitches): TemplateFinding | null {
   const options = { ...parseOptions('content', switches), maxMs: trialMs };
   const partials = { ...options.partials, [contentName]: '' };
   return (
@@ -58,7 +58,7 @@ function checkLayout(layout: string, switches: TemplateSwitches): Finding | null
 }
 
 /** Tries it around a mark. */
-function unseenContent(layout: string, options: TemplateOptions): Finding | null {
+function unseenContent(layout: string, options: TemplateOptions): TemplateFinding | null {
   const mark = `content-${randomBytes(16).toString('hex')}`;
   try {
     const template = parseTemplate(mark, { ...options, layout });
@@ -74,7 +74,7 @@ function unseenContent(layout: string, options: TemplateOptions): Finding | null
   }
 }
 
-function faultOf(source: string, parse: () => unknown): Finding | null {
+function faultOf(source: string, parse: () => unknown): TemplateFinding | null {
   try {
     parse();
     return null;

@@ -17,7 +17,7 @@ import { describeFault } from './describe-fault.ts';
 import { findDoubtfulMarkup } from './doubtful-markup.ts';
 import { readEmailMarkup } from './email-markup.ts';
 import { findEmptyLinks } from './empty-links.ts';
-import { type Finding, findingAt, findingOnWhole } from './finding.ts';
+import { findingAt, findingOnWhole, type TemplateFinding } from './finding.ts';
 import { differentVariables, shorten } from './language-variables.ts';
 import { maxText } from './longest-text.ts';
 import { meantVariable } from './meant-variable.ts';
@@ -28,10 +28,10 @@ import { findUnevenBranches } from './uneven-branches.ts';
 
 /** The findings. */
 export interface TemplateFindings {
-  readonly problem: Finding | null;
-  readonly warnings: readonly Finding[];
+  readonly problem: TemplateFinding | null;
+  readonly warnings: readonly TemplateFinding[];
   /** Links that lead nowhere, and emails that need a link and have none: problems for clients that ask to refuse them. */
-  readonly deadEnds: readonly Finding[];
+  readonly deadEnds: readonly TemplateFinding[];
 }
 
 /** No findings. */
@@ -103,7 +103,7 @@ export function mistakesIn(
   template: Template,
   field: TemplateField,
   config: CheckedConfig,
-  wrong = new Map<string, Finding>(),
+  wrong = new Map<string, TemplateFinding>(),
 ): Mistakes {
   const { source } = template;
   const trials = tryTemplate({ template, ...field }, wrong);
@@ -124,11 +124,11 @@ export function mistakesIn(
 }
 
 /** Differences of a translation from the email itself. @param base The text of the email itself. */
-export function languageMistakes(source: string, base: string, config: CheckedConfig): readonly Finding[] {
+export function languageMistakes(source: string, base: string, config: CheckedConfig): readonly TemplateFinding[] {
   return differentVariables(source, base, config, trialMs).filter(notIgnored(source));
 }
 
-function notIgnored(source: string): (finding: Finding) => boolean {
+function notIgnored(source: string): (finding: TemplateFinding) => boolean {
   const names: ReadonlySet<string | null> = new Set(ignoredNames(source).map(({ name }) => name));
   return ({ name }) => !names.has(name);
 }
@@ -186,7 +186,7 @@ function isOwn({ source }: Template, at: number): boolean {
   return at < source.length;
 }
 
-function emptyVariables(template: Template, email: EmailKind): readonly Finding[] {
+function emptyVariables(template: Template, email: EmailKind): readonly TemplateFinding[] {
   const known: readonly string[] = emailKinds[email].variables;
   const unknown = [...templateVariables(template)]
     .filter(([name, at]) => !known.includes(name) && isOwn(template, at))
@@ -199,7 +199,7 @@ function emptyVariables(template: Template, email: EmailKind): readonly Finding[
 }
 
 /** Parts of an email that leave recipients without a next step, in an email that needs one. */
-function unevenBranches(template: Template, act: readonly string[]): readonly Finding[] {
+function unevenBranches(template: Template, act: readonly string[]): readonly TemplateFinding[] {
   if (act.length === 0) return [];
   const uneven = findUnevenBranches(template.tree, act)
     .filter((at) => isOwn(template, at))
@@ -247,7 +247,7 @@ function inBody(
   return { warnings: [...markup, ...warnings], dead };
 }
 
-function wholePage(source: string): Finding {
+function wholePage(source: string): TemplateFinding {
   const what = 'the email is a whole page, so the layout is not used: leave out what is around its text';
   return findingAt(source, { at: source.search(/\S/), length: '<!doctype'.length }, what, 'whole-page');
 }
@@ -257,7 +257,7 @@ const maxBytes = 100 * 1024;
 /** Longer subjects are cut by common mail programs. */
 const maxSubject = 70;
 
-function ofLength({ source, tree }: Template, part: TemplatePart): readonly Finding[] {
+function ofLength({ source, tree }: Template, part: TemplatePart): readonly TemplateFinding[] {
   if (part === 'subject') {
     const length = maxText(tree);
     const what = `the subject has ${length} characters, and mail programs cut it after about ${maxSubject}`;

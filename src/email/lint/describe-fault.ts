@@ -3,11 +3,11 @@ import type { EmailKind } from '../../config/auth/email-kinds.ts';
 import { located } from '../engine/compose.ts';
 import type { Template } from '../engine/template.ts';
 import { offsetOf, TemplateError, type TemplatePlace } from '../engine/template-error.ts';
-import { type Finding, findingAt, findingOnWhole } from './finding.ts';
+import { findingAt, findingOnWhole, type TemplateFinding } from './finding.ts';
 import { meantVariable } from './meant-variable.ts';
 
 /** @param email Whose template it is; null: that of a text message. */
-export function describeFault(error: TemplateError, source: string, email: EmailKind | null): Finding {
+export function describeFault(error: TemplateError, source: string, email: EmailKind | null): TemplateFinding {
   const { code, message, line, column, unclosed } = error;
   if (unclosed !== null) {
     // Go reports the end of the text, which is not where the mistake is.
@@ -29,7 +29,7 @@ export function isComparison(message: string): boolean {
 
 /** Notes what a value does not fit, with what to write instead: once for each place, as loops come by often. */
 export function noteWrongValue(
-  found: Map<string, Finding>,
+  found: Map<string, TemplateFinding>,
   { composed }: Template,
   said: string,
   place: TemplatePlace,

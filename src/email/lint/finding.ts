@@ -3,7 +3,7 @@ import { placeOf } from '../engine/template-error.ts';
 import type { CheckName } from './check-names.ts';
 
 /** A sentence without the field's name. */
-export interface Finding {
+export interface TemplateFinding {
   readonly message: string;
   /** The check, which a comment can switch off; null: a fault. */
   readonly name: CheckName | null;
@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 /** About the text as a whole. */
-export function findingOnWhole(message: string, name: CheckName | null = null): Finding {
+export function findingOnWhole(message: string, name: CheckName | null = null): TemplateFinding {
   return { message, name, line: null, column: null, length: null };
 }
 
@@ -26,7 +26,7 @@ export function findingAt(
   { at, length }: { at: number; length: number },
   message: string,
   name: CheckName | null = null,
-): Finding {
+): TemplateFinding {
   return { message, name, ...placeOf(source, at), length };
 }
 
@@ -36,7 +36,7 @@ export function sayFinding({
   line,
   column,
   name,
-}: Pick<Finding, 'message' | 'line' | 'column'> & { readonly name: string | null }): string {
+}: Pick<TemplateFinding, 'message' | 'line' | 'column'> & { readonly name: string | null }): string {
   const place = line === null ? '' : `line ${line}, column ${column}: `;
   return `${place}${message}${name === null ? '' : ` [${name}]`}`;
 }

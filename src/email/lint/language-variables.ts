@@ -9,7 +9,7 @@ import { parseTemplate, variablePaths } from '../engine/template.ts';
 import { placeOf, TemplateError } from '../engine/template-error.ts';
 import { isBuiltInText } from '../message/choose-texts.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../message/parse-options.ts';
-import { type Finding, findingAt, findingOnWhole } from './finding.ts';
+import { findingAt, findingOnWhole, type TemplateFinding } from './finding.ts';
 
 /** They choose the language, so only one of the texts needs them. */
 const ofLanguage = ['Locale', 'Data.locale', 'Data.language', 'Data.lang'];
@@ -29,7 +29,7 @@ export function differentVariables(
   base: string,
   switches: TemplateSwitches,
   maxMs: number,
-): readonly Finding[] {
+): readonly TemplateFinding[] {
   const [own, others] = [source, base].map((text) => variablesIn(text, switches, maxMs));
   // Both are checked by themselves, too.
   if (own === undefined || others === undefined || own === null || others === null) return [];

@@ -8,7 +8,7 @@ import type { TemplatePart } from '../message/parse-options.ts';
 import { brokenLink, filteredLinks, filteredSchemes, type Places } from './broken-links.ts';
 import type { CheckedConfig } from './checked-config.ts';
 import { isComparison, noteWrongValue } from './describe-fault.ts';
-import type { Finding } from './finding.ts';
+import type { TemplateFinding } from './finding.ts';
 import { sampleData } from './template-samples.ts';
 import { type SeenEmail, whatReadersSee } from './what-readers-see.ts';
 
@@ -40,7 +40,7 @@ interface Tried {
  * The renderings that do not fail for want of metadata. Finds comparisons of the template itself that are false for users with the
  * metadata of a sample. @throws TemplateError
  */
-export function tryTemplate({ template, email, part }: Tried, found: Map<string, Finding>): Trials {
+export function tryTemplate({ template, email, part }: Tried, found: Map<string, TemplateFinding>): Trials {
   const lines = template.source.split('\n').length;
   return samplesOf(email).flatMap((data) => {
     try {
@@ -145,9 +145,9 @@ function withPaths(paths: readonly (readonly string[])[], value: unknown): Reado
 
 /** Links that cannot work. */
 export interface LinkFindings {
-  readonly warnings: readonly Finding[];
+  readonly warnings: readonly TemplateFinding[];
   /** Those that lead nowhere, if there is no other way. */
-  readonly dead: readonly Finding[];
+  readonly dead: readonly TemplateFinding[];
 }
 
 /** Most links that are told. */
@@ -159,7 +159,7 @@ export function brokenLinksIn(
   trials: Trials,
   { config, places }: { readonly config: CheckedConfig; readonly places: Places },
 ): LinkFindings {
-  const found = new Map<string, { readonly finding: Finding; readonly isDead: boolean }>();
+  const found = new Map<string, { readonly finding: TemplateFinding; readonly isDead: boolean }>();
   for (const { data, seen } of trials) {
     for (const { kind, address } of seen.addresses) {
       const broken = kind === 'link' && found.size < maxLinks ? brokenLink(address, data) : null;
@@ -179,7 +179,7 @@ function deepLinksIn(
   tried: Tried,
   [usual]: Trials,
   { config, places }: { readonly config: CheckedConfig; readonly places: Places },
-): readonly Finding[] {
+): readonly TemplateFinding[] {
   const schemes = filteredSchemes(config);
   if (schemes.length === 0 || usual === undefined || !templateVariables(tried.template).has('RedirectTo')) return [];
   const [deep] = renderMore(tried, [{ ...usual.data, RedirectTo: `${schemes[0]}://callback` }]);

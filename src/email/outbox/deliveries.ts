@@ -14,7 +14,7 @@ export const deliveryStates = ['queued', 'deferred', 'sent', 'failed', 'suppress
 type DeliveryState = (typeof deliveryStates)[number];
 
 /** A decided email. */
-export interface Delivery {
+export interface EmailFacts {
   readonly kind: EmailKind;
   /** Null: the test email of an operator. */
   readonly userId: string | null;
@@ -45,7 +45,7 @@ export interface DeliverySettings {
 }
 
 /** The facts of an email that is sent or stored. */
-export function deliveryOf(message: OutgoingEmail, userId: string | null): Delivery {
+export function deliveryOf(message: OutgoingEmail, userId: string | null): EmailFacts {
   const { kind } = message;
   if (isHookEmail(message))
     return { kind, userId, to: String(message.payload.user.email ?? ''), messageId: null, locale: null };
@@ -72,7 +72,7 @@ export const insertDelivery = `insert into pgreflect_queue.deliveries
 
 /** The values of `insertDelivery`. */
 export function newDelivery(
-  { kind, userId, to, messageId, locale }: Delivery,
+  { kind, userId, to, messageId, locale }: EmailFacts,
   outcome: DeliveryOutcome,
   { config, version, now }: DeliverySettings,
 ): readonly unknown[] {

@@ -6,9 +6,9 @@ import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { RepeatedWork } from '../../postgres/system/repeated-work.ts';
 import {
-  type Delivery,
   type DeliveryOutcome,
   type DeliverySettings,
+  type EmailFacts,
   insertDelivery,
   newDelivery,
   outcomeValues,
@@ -41,14 +41,14 @@ export interface Outbox {
    */
   note(
     tx: Queryable | null,
-    delivery: Delivery,
+    delivery: EmailFacts,
     outcome: DeliveryOutcome,
     config: DeliverySettings['config'],
   ): Promise<void>;
   /** Lists an email before it is sent, as one whose sending was cut off. @returns Its id, for `finish`. */
-  begin(delivery: Delivery, config: DeliverySettings['config']): Promise<string>;
+  begin(delivery: EmailFacts, config: DeliverySettings['config']): Promise<string>;
   /** Notes what became of a listed email. */
-  finish(id: string, kind: Delivery['kind'], outcome: DeliveryOutcome): Promise<void>;
+  finish(id: string, kind: EmailFacts['kind'], outcome: DeliveryOutcome): Promise<void>;
   /** Whether an address gets no emails now. @param tx Null: outside a transaction. */
   isSuppressed(tx: Queryable | null, address: string): Promise<boolean>;
 }
@@ -107,7 +107,7 @@ export class OutboxWorker implements Outbox {
 
   async note(
     tx: Queryable | null,
-    delivery: Delivery,
+    delivery: EmailFacts,
     outcome: DeliveryOutcome,
     config: DeliverySettings['config'],
   ): Promise<void> {
@@ -117,7 +117,7 @@ export class OutboxWorker implements Outbox {
     observe({ kind: 'email', email: delivery.kind, state: outcome.state });
   }
 
-  async begin(delivery: Delivery, config: DeliverySettings['config']): Promise<string> {
+  async begin(delivery: EmailFacts, config: DeliverySettings['config']): Promise<string> {
     const { database, clock, configVersion } = this.#parts;
     const settings = { config, now: clock.now(), version: configVersion() };
     const cutOff = { state: 'failed', answer: 'the gateway stopped while it was sent' } as const;
@@ -126,7 +126,7 @@ export class OutboxWorker implements Outbox {
     return String(row?.id);
   }
 
-  async finish(id: string, kind: Delivery['kind'], outcome: DeliveryOutcome): Promise<void> {
+  async finish(id: string, kind: EmailFacts['kind'], outcome: DeliveryOutcome): Promise<void> {
     const { database, clock, observe } = this.#parts;
     await database.query(finishDelivery, [...outcomeValues(outcome, clock.now()), id]);
     observe({ kind: 'email', email: kind, state: outcome.state });

@@ -12,10 +12,10 @@ import type { Model } from '../model/model.ts';
 import { fragmentsOf } from './input/collect-fields.ts';
 import { answerQuestion, Decisions, type Question } from './input/decisions.ts';
 import type { DocumentVariables } from './input/document-variables.ts';
-import { createBudget, type Operand, type Pattern, spend } from './input/plan-budget.ts';
+import { type ComparedOperand, createBudget, type Pattern, spend } from './input/plan-budget.ts';
 import type { Variables } from './input/slot.ts';
 import { type CustomPlanning, customPlanning, runsUserCode } from './plan/inspect-plan.ts';
-import type { Entry, LimitPlan } from './plan/plan.ts';
+import type { LimitPlan, SelectedValue } from './plan/plan.ts';
 import { planObject } from './plan/plan-object.ts';
 import { planOperation } from './plan/plan-operation.ts';
 import type { Planner } from './plan/planner.ts';
@@ -41,7 +41,7 @@ export interface CompiledOperation {
   /** Regular expressions and JSON paths of filters. */
   readonly patterns: readonly Pattern[];
   /** Operands whose size multiplies the work on a row. */
-  readonly operands: readonly Operand[];
+  readonly operands: readonly ComparedOperand[];
   /** It may run code that is not PostgreSQL's own. */
   readonly runsUserCode: boolean;
   /** When its statements get custom plans. */
@@ -186,7 +186,7 @@ function compileOperation(
   };
 }
 
-function constantsOf(fields: readonly Entry[]): readonly (string | null)[] | null {
+function constantsOf(fields: readonly SelectedValue[]): readonly (string | null)[] | null {
   const isConstant = fields.every(({ kind }) => kind === 'typename' || kind === 'introspection');
   return isConstant ? fields.map((field) => (field.kind === 'typename' ? JSON.stringify(field.name) : null)) : null;
 }

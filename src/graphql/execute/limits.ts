@@ -6,7 +6,7 @@ import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { type BindingSource, bindSlot } from '../compile/input/bind-slot.ts';
 import { inventedZone } from '../compile/input/invented-zone.ts';
 import { hasBackReference } from '../compile/input/json-path.ts';
-import type { Operand, ValueLanguage } from '../compile/input/plan-budget.ts';
+import type { ComparedOperand, ValueLanguage } from '../compile/input/plan-budget.ts';
 import { regexSize } from '../compile/input/regex-size.ts';
 import type { Slot, Variables } from '../compile/input/slot.ts';
 import { maxTexts, textBound } from '../compile/input/text-bound.ts';
@@ -112,7 +112,7 @@ function refuseLargeOperands({ operands }: CompiledOperation, variables: Variabl
   }
 }
 
-function sizeOf({ slot, by }: Operand, variables: Variables): number {
+function sizeOf({ slot, by }: ComparedOperand, variables: Variables): number {
   if (slot.kind === 'array') return slot.items.length;
   // Each entry changes a row of its own.
   if (slot.kind === 'entry_values')

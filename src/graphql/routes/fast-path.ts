@@ -11,7 +11,7 @@ import type { Hook } from '../../server/parts.ts';
 import { writeRawHead } from '../../server/response-head.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Utf8Text } from '../../shared/utf8-text.ts';
-import { bytesOf, CompressedText } from '../execute/answer/compressed-text.ts';
+import { CompressedText, utf8Bytes } from '../execute/answer/compressed-text.ts';
 import type { Answer } from '../execute/executor.ts';
 import { minCompressedBytes } from './compress.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
@@ -81,7 +81,7 @@ async function answerJson(
  * write.
  */
 function isPlain({ config }: GraphqlParts, { headers }: FastifyRequest, answer: Answer): boolean {
-  const isSmall = headers['accept-encoding'] === undefined || bytesOf(answer.body) < minCompressedBytes;
+  const isSmall = headers['accept-encoding'] === undefined || utf8Bytes(answer.body) < minCompressedBytes;
   const isOrdinary = answer.codes.length === 0 && answer.writtenAt === undefined;
   return isSmall && isOrdinary && config.corsOrigins === '*' && !config.serverTiming;
 }
@@ -93,7 +93,7 @@ function sendPlain(
   text: string | Utf8Text,
   answerType: AnswerType,
 ): void {
-  state.bytes = bytesOf(text);
+  state.bytes = utf8Bytes(text);
   reply.hijack();
   writeRawHead(reply.raw, { id, type: answerType, bytes: state.bytes });
   if (typeof text === 'string') reply.raw.end(text);

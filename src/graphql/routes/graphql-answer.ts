@@ -5,7 +5,7 @@ import type { Caller } from '../../postgres/caller/caller.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
 import { retryAfterSeconds, statusOf } from '../../server/error-body.ts';
 import type { AnswerType } from '../../server/media-types.ts';
-import { bytesOf, CompressedText, type Text } from '../execute/answer/compressed-text.ts';
+import { CompressedText, type Text, utf8Bytes } from '../execute/answer/compressed-text.ts';
 import { type Answer, type GraphQLRequest, privilegesOf } from '../execute/executor.ts';
 import { acceptedEncodings, compress } from './compress.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
@@ -41,7 +41,7 @@ export function writeHead(
   const retryAfter = retryAfterSeconds(status);
   if (retryAfter !== null) reply.header('retry-after', retryAfter);
   if (answer.writtenAt !== undefined) writePosition(config, reply, answer.writtenAt);
-  state.bytes = bytesOf(answer.body);
+  state.bytes = utf8Bytes(answer.body);
   if (!config.serverTiming) return;
   const { parseMs, compileMs, runMs } = answer.stages;
   const stages = Object.entries({ authenticate: state.authenticateMs, parse: parseMs, compile: compileMs, run: runMs });

@@ -3,7 +3,7 @@ import { type GraphQLNamedType, type GraphQLSchema, introspectionTypes, printSch
 import { type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
 import { enumFilterName, tableTypeNames } from '../model/inflect.ts';
 import type { Model, Table } from '../model/model.ts';
-import { describeShared, describesAnything, describeType } from './describe-type.ts';
+import { describeSharedType, describesAnything, describeType } from './describe-type.ts';
 import { LazySchema } from './lazy-schema.ts';
 import { type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
 import { defineAggregateTypes } from './types/aggregate-types.ts';
@@ -117,7 +117,7 @@ function defineBuiltInTypes(context: SchemaContext): void {
   const described = [...operatorFilterTypes, orderByDirectionType];
   const builtIn = [
     ...Object.values(scalarTypes),
-    ...(describesAnything(context) ? described.map(describeShared) : described),
+    ...(describesAnything(context) ? described.map(describeSharedType) : described),
     ...[filterIsType, nodeInterface, pageInfoType],
     ...introspectionTypes,
   ];
@@ -126,7 +126,7 @@ function defineBuiltInTypes(context: SchemaContext): void {
 
 function defineEnumTypes(context: SchemaContext): void {
   const { model, types } = context;
-  const describe = describesAnything(context) ? describeShared : (type: GraphQLNamedType) => type;
+  const describe = describesAnything(context) ? describeSharedType : (type: GraphQLNamedType) => type;
   for (const enumType of model.enums.values()) {
     if (!context.isVisible(enumType.namespace) || !hasNamedValues(enumType)) continue;
     const type = buildEnumType(enumType);

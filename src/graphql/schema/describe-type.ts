@@ -173,7 +173,7 @@ export function describeType<T extends GraphQLNamedType>(type: T): T {
 }
 
 /** A described copy of a type shared with other schemas: order directions, and filters. */
-export function describeShared(type: GraphQLNamedType): GraphQLNamedType {
+export function describeSharedType(type: GraphQLNamedType): GraphQLNamedType {
   if (isEnumType(type)) {
     const { values, ...config } = type.toConfig();
     const described = Object.entries(values).map(([name, value]) => [

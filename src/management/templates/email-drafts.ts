@@ -22,7 +22,7 @@ import { parseTemplate, renderTemplate, type TemplateData } from '../../email/en
 import { PieceError, TemplateError } from '../../email/engine/template-error.ts';
 import { mistakesIn } from '../../email/lint/check-template.ts';
 import { describeFault, noteWrongValue } from '../../email/lint/describe-fault.ts';
-import { type Finding, sayFinding } from '../../email/lint/finding.ts';
+import { sayFinding, type TemplateFinding } from '../../email/lint/finding.ts';
 import { ownText } from '../../email/lint/language-variables.ts';
 import { sampleData } from '../../email/lint/template-samples.ts';
 import { trialMs } from '../../email/lint/try-template.ts';
@@ -45,14 +45,14 @@ import {
 } from './draft-schemas.ts';
 
 /** The values that the sample of an email depends on. */
-export interface Project {
+export interface SampleSettings {
   readonly config: AuthConfig;
   /** Public address of the auth service without a slash at the end. */
   readonly authUrl: string;
 }
 
 /** All emails, in the order of their table. @param start The values that apply if nothing is stored. */
-export function describeEmails(project: Project, start: AuthConfig): readonly DescribedEmail[] {
+export function describeEmails(project: SampleSettings, start: AuthConfig): readonly DescribedEmail[] {
   return emailKindNames.map((email) => {
     const enabledField = enabledFieldOf(email);
     return {
@@ -82,7 +82,7 @@ function startTexts(email: EmailKind, start: AuthConfig): DescribedEmail['start'
 }
 
 /** Addresses are those of the project, so that a trial shows where its links would lead. */
-function sampleOf(email: EmailKind, { config, authUrl }: Project): TemplateData {
+function sampleOf(email: EmailKind, { config, authUrl }: SampleSettings): TemplateData {
   const { site_url: siteUrl } = config;
   const sample = { ...sampleData(email)[0], SiteURL: siteUrl, Brand: brandOf(config), RedirectTo: siteUrl };
   if (!isLinkKind(email)) return sample;
@@ -111,21 +111,21 @@ interface EmailDraft {
  * @param more Further members of the body.
  * @throws ManagementError `invalid_body`, `validation_failed`
  */
-export function readDraft(body: unknown, project: Project, more: readonly string[] = []): EmailDraft {
+export function readDraft(body: unknown, project: SampleSettings, more: readonly string[] = []): EmailDraft {
   if (!isObject(body)) throw new ManagementError('invalid_body');
   const { email: name, locale: language, subject, content, text, data } = body;
   assertKnown(body, more);
   const email = emailKindNames.find((known) => known === name);
-  if (email === undefined) refuse(`email must be one of ${emailKindNames.join(', ')}`);
+  if (email === undefined) refuseDraft(`email must be one of ${emailKindNames.join(', ')}`);
   const locale = readLocale(language);
   const config = readSurroundings(body, project.config);
   const inForce = templateTexts(email, config, locale);
   const builtIn = builtInTexts(email, config, locale || undefined);
   return {
     ...{ email, locale, config },
-    subject: readText('subject', subject, inForce.subject) || builtIn.subject,
-    content: readText('content', content, inForce.content) || builtIn.content,
-    text: readText('text', text, inForce.text ?? ''),
+    subject: readDraftText('subject', subject, inForce.subject) || builtIn.subject,
+    content: readDraftText('content', content, inForce.content) || builtIn.content,
+    text: readDraftText('text', text, inForce.text ?? ''),
     data: {
       ...sampleOf(email, project),
       ...(locale !== '' && { Locale: locale }),
@@ -137,14 +137,14 @@ export function readDraft(body: unknown, project: Project, more: readonly string
 /** @throws ManagementError `validation_failed` */
 export function assertKnown(body: object, more: readonly string[] = []): void {
   const unknown = Object.keys(body).find((member) => !draftMembers.includes(member) && !more.includes(member));
-  if (unknown !== undefined) refuse(`Unknown field "${unknown.slice(0, 80)}"`);
+  if (unknown !== undefined) refuseDraft(`Unknown field "${unknown.slice(0, 80)}"`);
 }
 
 /** The configuration with the members `layout` and `partials`. */
 function readSurroundings({ layout, partials }: Readonly<Record<string, unknown>>, config: AuthConfig): AuthConfig {
   return {
     ...config,
-    mailer_layout_content: readText('layout', layout, config.mailer_layout_content ?? ''),
+    mailer_layout_content: readDraftText('layout', layout, config.mailer_layout_content ?? ''),
     mailer_partials: partials === undefined || partials === null ? config.mailer_partials : readPartials(partials),
   };
 }
@@ -153,30 +153,30 @@ function readPartials(value: unknown): AuthConfig['mailer_partials'] {
   try {
     return authField('mailer_partials').kind.parse(value) as AuthConfig['mailer_partials'];
   } catch (error) {
-    return refuse(`partials ${(error as Error).message}`);
+    return refuseDraft(`partials ${(error as Error).message}`);
   }
 }
 
 /** @throws ManagementError `validation_failed` */
 export function readLocale(value: unknown): string {
   if (value === undefined || value === null) return '';
-  return canonicalTag(value) ?? refuse('locale must be a language tag such as de or pt-BR');
+  return canonicalTag(value) ?? refuseDraft('locale must be a language tag such as de or pt-BR');
 }
 
 /** @throws ManagementError `validation_failed` */
-export function readText(name: string, value: unknown, inForce: string): string {
+export function readDraftText(name: string, value: unknown, inForce: string): string {
   if (value === undefined || value === null) return inForce;
-  return typeof value === 'string' ? value : refuse(`${name} must be a string`);
+  return typeof value === 'string' ? value : refuseDraft(`${name} must be a string`);
 }
 
 function readData(email: EmailKind, data: unknown): TemplateData {
-  if (!isObject(data)) refuse('data must be a JSON object');
+  if (!isObject(data)) refuseDraft('data must be a JSON object');
   const known: readonly string[] = emailKinds[email].variables;
   for (const [name, value] of Object.entries(data)) {
-    if (!known.includes(name)) refuse(`data: the email ${email} has no variable "${name.slice(0, 80)}"`);
+    if (!known.includes(name)) refuseDraft(`data: the email ${email} has no variable "${name.slice(0, 80)}"`);
     const isObjectOf = isObjectVariable(name);
     if (isObjectOf ? !isObject(value) : typeof value !== 'string') {
-      refuse(`data.${name} must be ${isObjectOf ? 'a JSON object' : 'a string'}`);
+      refuseDraft(`data.${name} must be ${isObjectOf ? 'a JSON object' : 'a string'}`);
     }
   }
   return data;
@@ -192,7 +192,7 @@ function completed(data: TemplateData, config: AuthConfig): TemplateData {
 }
 
 /** @throws ManagementError `validation_failed` */
-export function refuse(message: string): never {
+export function refuseDraft(message: string): never {
   throw new ManagementError('validation_failed', message);
 }
 
@@ -210,9 +210,10 @@ export async function renderDraft(draft: EmailDraft): Promise<RenderedDraft> {
 function renderText(part: TemplatePart, { email, locale, data, config, ...texts }: EmailDraft): RenderedText {
   const source = texts[part];
   const base = locale === '' ? null : ownText(part, email, config);
-  const wrong = new Map<string, Finding>();
+  const wrong = new Map<string, TemplateFinding>();
   const options = parseOptions(part, config);
-  const asWarnings = (found: Iterable<Finding>, refused: boolean) => Array.from(found, (one) => ({ ...one, refused }));
+  const asWarnings = (found: Iterable<TemplateFinding>, refused: boolean) =>
+    Array.from(found, (one) => ({ ...one, refused }));
   try {
     const template = parseTemplate(source, { ...options, maxMs: trialMs });
     const output = renderTemplate(template, data, {
@@ -247,14 +248,14 @@ function pieceOf(error: TemplateError, email: EmailKind) {
  * @throws ManagementError `validation_failed` if the address or the draft is invalid.
  */
 export function buildTrial(draft: EmailDraft, to: unknown): EmailMessage {
-  if (typeof to !== 'string' || to.length > 255) refuse('to must be an email address');
+  if (typeof to !== 'string' || to.length > 255) refuseDraft('to must be an email address');
   const problem = checkEmail(to);
-  if (problem !== null) refuse(`to ${problem}`);
+  if (problem !== null) refuseDraft(`to ${problem}`);
   const { email, subject, content, text: textPart, config } = draft;
   const data: TemplateData = 'SendingTo' in draft.data ? { ...draft.data, SendingTo: to } : draft.data;
   for (const part of ['subject', 'content', 'text'] as const) {
     const { fault } = renderText(part, { ...draft, data });
-    if (fault !== null) refuse(sayFinding(fault));
+    if (fault !== null) refuseDraft(sayFinding(fault));
   }
   const fields = textFields(email);
   const texts = { [fields.subject]: subject, [fields.content]: content, [fields.text]: textPart };

@@ -16,17 +16,25 @@ import {
 } from '../../email/link-page/link-page.ts';
 import { builtInLinkPage, type LinkAction, linkActions } from '../../email/link-page/link-page-texts.ts';
 import { checkLinkPage } from '../../email/lint/check-link-page.ts';
-import { type Finding, findingOnWhole } from '../../email/lint/finding.ts';
+import { findingOnWhole, type TemplateFinding } from '../../email/lint/finding.ts';
 import { sampleData } from '../../email/lint/template-samples.ts';
 import { trialMs } from '../../email/lint/try-template.ts';
 import { translated } from '../../email/message/choose-texts.ts';
 import { maskAddress } from '../../email/message/shown-address.ts';
 import { isObject } from '../../shared/json.ts';
 import type { RenderedDraft, RenderedText, SharedTemplate } from './draft-schemas.ts';
-import { assertKnown, type Project, readDraft, readLocale, readText, refuse, renderDraft } from './email-drafts.ts';
+import {
+  assertKnown,
+  readDraft,
+  readDraftText,
+  readLocale,
+  refuseDraft,
+  renderDraft,
+  type SampleSettings,
+} from './email-drafts.ts';
 
 /** All of them. @param start The values that apply if nothing is stored. */
-export function describeShared(config: AuthConfig, start: AuthConfig): readonly SharedTemplate[] {
+export function describeSharedTemplates(config: AuthConfig, start: AuthConfig): readonly SharedTemplate[] {
   const page = builtInLinkPage('en');
   const { SiteURL: _, ...sample } = sampleData('recovery')[0] ?? {};
   return [
@@ -69,17 +77,20 @@ function pageSample(config: AuthConfig, locale: string) {
  *
  * @throws ManagementError `invalid_body`, `validation_failed`
  */
-export function renderRequest(body: unknown, project: Project): Promise<RenderedDraft> {
+export function renderRequest(body: unknown, project: SampleSettings): Promise<RenderedDraft> {
   if (isObject(body) && body.email === 'link_page') return renderLinkPage(body, project);
   return renderDraft(readDraft(body, project));
 }
 
-async function renderLinkPage(body: Readonly<Record<string, unknown>>, { config }: Project): Promise<RenderedDraft> {
+async function renderLinkPage(
+  body: Readonly<Record<string, unknown>>,
+  { config }: SampleSettings,
+): Promise<RenderedDraft> {
   assertKnown(body);
   const locale = readLocale(body.locale);
   const own = translated(config[translationsField('link_page')], 'content', locale) ?? config[linkPageField] ?? '';
   const builtIn = builtInLinkPage(locale || 'en');
-  const source = readText('content', body.content, own) || builtIn;
+  const source = readDraftText('content', body.content, own) || builtIn;
   const data: Readonly<Record<string, string>> = { ...pageSample(config, locale), ...readPageData(body.data ?? {}) };
   const { SiteURL: siteUrl = '', Email: email = '', Locale = '' } = data;
   const page = { action: data.Action as LinkAction, siteUrl, email, locale: Locale, languages: [], fields: {} };
@@ -91,14 +102,14 @@ async function renderLinkPage(body: Readonly<Record<string, unknown>>, { config 
 }
 
 function readPageData(data: unknown): Readonly<Record<string, string>> {
-  if (!isObject(data)) refuse('data must be a JSON object');
+  if (!isObject(data)) refuseDraft('data must be a JSON object');
   for (const [name, value] of Object.entries(data)) {
     if (name === 'Button' || !linkPageVariables.includes(name))
-      refuse(`data: the page has no variable "${name.slice(0, 80)}" to set`);
-    if (typeof value !== 'string') refuse(`data.${name} must be a string`);
+      refuseDraft(`data: the page has no variable "${name.slice(0, 80)}" to set`);
+    if (typeof value !== 'string') refuseDraft(`data.${name} must be a string`);
   }
   if (data.Action !== undefined && !linkActions.includes(data.Action as LinkAction))
-    refuse(`data.Action must be one of ${linkActions.join(', ')}`);
+    refuseDraft(`data.Action must be one of ${linkActions.join(', ')}`);
   return data as Readonly<Record<string, string>>;
 }
 
@@ -115,6 +126,6 @@ function renderPageText(source: string, page: LinkPage, config: AuthConfig): Ren
   }
 }
 
-function faulty(finding: Finding): RenderedText {
+function faulty(finding: TemplateFinding): RenderedText {
   return { output: null, fault: { phase: 'page', code: 'link_page', ...finding, piece: null }, warnings: [] };
 }

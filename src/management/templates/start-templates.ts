@@ -14,7 +14,7 @@ import { checkField, translationFieldNames } from '../../email/lint/check-field.
 import { checkSurroundings, saySurrounding } from '../../email/lint/check-surroundings.ts';
 import { mistakesIn } from '../../email/lint/check-template.ts';
 import { describeFault } from '../../email/lint/describe-fault.ts';
-import { type Finding, sayFinding } from '../../email/lint/finding.ts';
+import { sayFinding, type TemplateFinding } from '../../email/lint/finding.ts';
 import { builtInText } from '../../email/message/choose-texts.ts';
 import { parseOptions, type TemplatePart } from '../../email/message/parse-options.ts';
 import type { Clock } from '../../shared/clock.ts';
@@ -209,7 +209,7 @@ function lookAt(part: TemplatePart, text: string | null, email: EmailKind, confi
 }
 
 /** Mistakes of one kind as one sentence: a unit of CSS can stand in hundreds of places. */
-function sayEach(mistakes: readonly Finding[]): readonly string[] {
+function sayEach(mistakes: readonly TemplateFinding[]): readonly string[] {
   const kinds = Map.groupBy(mistakes, ({ message, name }) => `${name} ${message}`);
   return [...kinds.values()].map(([first, ...others]) => {
     const count = others.length === 0 ? '' : `, the first of ${others.length + 1}`;

@@ -1,6 +1,6 @@
 /** Rows of our own statements as objects, with the driver's usual types. */
 import pg from 'pg';
-import type { Column, RowCollector } from '../wire/flight.ts';
+import type { OutputColumn, RowCollector } from '../wire/flight.ts';
 
 /** Rows by column name. */
 export type Rows = readonly Record<string, unknown>[];
@@ -16,7 +16,7 @@ export class ObjectRows implements RowCollector {
     this.#onEnd = onEnd;
   }
 
-  describe(columns: readonly Column[]): void {
+  describe(columns: readonly OutputColumn[]): void {
     this.#columns = columns.map(({ name, dataTypeID }) => ({
       name,
       parse: pg.types.getTypeParser(dataTypeID, 'text'),

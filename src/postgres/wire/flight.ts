@@ -23,7 +23,7 @@ import { type NameChanges, noChanges, type PreparedStatements } from './prepared
 export type FlightResult = string | Utf8Text;
 
 /** A column of a result. */
-export interface Column {
+export interface OutputColumn {
   readonly name: string;
   readonly dataTypeID: number;
 }
@@ -31,7 +31,7 @@ export interface Column {
 /** Makes the result of a statement from its rows as they arrive. Must not throw. */
 export interface RowCollector {
   /** Called with the columns before the first row. Without this method, they are not requested. */
-  describe?(columns: readonly Column[]): void;
+  describe?(columns: readonly OutputColumn[]): void;
   /**
    * A row: from `at` in `bytes`, the length of the first column as a signed 32-bit number (-1 for SQL null), then its
    * text in UTF-8, and so on for each column. The bytes are valid until `keep`.
@@ -255,7 +255,7 @@ export class Flight implements MessageReceiver {
   /** CopyData of a `copy … to stdout`: dropped. */
   handleCopyData(): void {}
   /** RowDescription: requested if a collector needs it, and also sent for an unexpected statement. */
-  handleRowDescription({ fields }: { readonly fields: readonly Column[] }): void {
+  handleRowDescription({ fields }: { readonly fields: readonly OutputColumn[] }): void {
     this.#steps[this.#completed]?.collector?.describe?.(fields);
   }
 

@@ -13,7 +13,7 @@ import type { Caller } from '../../postgres/caller/caller.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';
-import { roleClaim } from '../../shared/role-claim.ts';
+import { readRoleClaim } from '../../shared/role-claim.ts';
 import { sameText } from '../../shared/same-text.ts';
 import { explainKey, explainToken } from './explain-key.ts';
 import {
@@ -26,7 +26,7 @@ import {
 } from './verify-token.ts';
 
 /** A verified caller, without facts of the single request. */
-export interface Identity {
+export interface VerifiedCaller {
   /** Never empty, never `none`. */
   readonly role: string;
   /** Text of `request.jwt.claims`. */
@@ -39,8 +39,8 @@ export interface Identity {
 
 /** Verifies headers; answers synchronously on a cache hit. @throws PublicError (or rejects with one). */
 export interface Authenticate {
-  (headers: IncomingHttpHeaders): Identity | Promise<Identity>;
-  /** The clock for `Identity.validUntil`. */
+  (headers: IncomingHttpHeaders): VerifiedCaller | Promise<VerifiedCaller>;
+  /** The clock for `VerifiedCaller.validUntil`. */
   now(): number;
 }
 
@@ -51,7 +51,7 @@ type AuthenticationOptions = TokenOptions &
   Pick<Config, 'jwtRoleClaim' | 'allowedRoles' | 'requireApiKey'>;
 
 interface FoundCaller {
-  readonly identity: Omit<Identity, 'validUntil'>;
+  readonly identity: Omit<VerifiedCaller, 'validUntil'>;
   /** Milliseconds since the epoch; null: as long as the keys are configured. */
   readonly validUntil: number | null;
 }
@@ -67,7 +67,7 @@ export async function createAuthenticator(
   clock: Clock = systemClock,
 ): Promise<Authenticate> {
   const verify = await createTokenVerifier(options, clock);
-  const known = new LRUCache<string, Identity>({
+  const known = new LRUCache<string, VerifiedCaller>({
     max: maxRemembered,
     maxSize: maxRememberedBytes,
     sizeCalculation: ({ claims }) => 1000 + claims.length,
@@ -79,7 +79,7 @@ export async function createAuthenticator(
     apiKey: string | undefined,
     authorization: string | undefined,
     cacheKey: string,
-  ): Promise<Identity> {
+  ): Promise<VerifiedCaller> {
     const found = await identify(apiKey, ownToken(authorization), { options, verify, clock });
     const now = clock.now();
     const ttl = found.validUntil === null ? maxRememberedMs : Math.min(maxRememberedMs, found.validUntil - now);
@@ -88,7 +88,7 @@ export async function createAuthenticator(
     return identity;
   }
 
-  const authenticate = (headers: IncomingHttpHeaders): Identity | Promise<Identity> => {
+  const authenticate = (headers: IncomingHttpHeaders): VerifiedCaller | Promise<VerifiedCaller> => {
     const apiKey = headers.apikey as string | undefined;
     const { authorization } = headers;
     const cacheKey = hash(
@@ -102,7 +102,7 @@ export async function createAuthenticator(
 }
 
 /** The facts of a request that the database gets. The length of the body would make a caller of each body. */
-export function callerOf(identity: Identity, headers: IncomingHttpHeaders, method: string, path: string): Caller {
+export function callerOf(identity: VerifiedCaller, headers: IncomingHttpHeaders, method: string, path: string): Caller {
   const { authorization: _token, apikey: _key, cookie: _cookie, 'content-length': _length, ...visible } = headers;
   return { role: identity.role, claims: identity.claims, headers: JSON.stringify(visible), method, path };
 }
@@ -193,7 +193,7 @@ async function findUser(token: string, { options, verify }: Parts): Promise<Foun
   const verified = await verify(token, { ownKeysOnly: false, checkAudience: true });
   refuseWithdrawnKey(verified, options);
   const { claims, text, validUntil } = verified;
-  const role = roleClaim(claims, options.jwtRoleClaim) ?? options.anonRole;
+  const role = readRoleClaim(claims, options.jwtRoleClaim) ?? options.anonRole;
   assertAllowed(role, options);
   return { identity: { role, claims: text, subject: typeof claims.sub === 'string' ? claims.sub : null }, validUntil };
 }

@@ -9,11 +9,11 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import { graphqlPath } from '../paths.ts';
-import { type Authenticate, callerOf, type Identity } from './authenticate.ts';
+import { type Authenticate, callerOf, type VerifiedCaller } from './authenticate.ts';
 
 /** The caller of one request: identity, and the caller for the database. */
 export interface KnownCaller {
-  readonly identity: Identity;
+  readonly identity: VerifiedCaller;
   readonly caller: Caller;
 }
 
@@ -42,7 +42,7 @@ export function rememberCallers(authenticate: Authenticate): FindCaller {
     const key = keyOf(request);
     const known = callers.get(key);
     if (known !== undefined && known.identity.validUntil > authenticate.now()) return known;
-    const learn = (identity: Identity): KnownCaller => {
+    const learn = (identity: VerifiedCaller): KnownCaller => {
       const found = { identity, caller: callerOf(identity, request.headers, request.method, graphqlPath) };
       callers.set(key, found);
       return found;

@@ -3,7 +3,7 @@
  */
 
 /** The project as its token holder may see it. */
-export interface Project {
+export interface StudioProject {
   readonly ref: string;
   /** A project of `pgreflect start`. */
   readonly isLocal: boolean;

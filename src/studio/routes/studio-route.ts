@@ -19,7 +19,7 @@ import { readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import type { PageParts, StudioParts } from './studio-parts.ts';
-import type { Project } from './studio-project.ts';
+import type { StudioProject } from './studio-project.ts';
 
 /** The path of the studio. */
 export const studioPath = '/studio';
@@ -134,7 +134,7 @@ async function describeProject(
   caller: ManagementCaller,
   { config, inbox }: PageParts,
   studio: StudioParts,
-): Promise<Project> {
+): Promise<StudioProject> {
   const ref = await studio.ref();
   return {
     ref,
@@ -151,7 +151,7 @@ async function describeProject(
  * Operators get the anon key, which every client has. The service key outlives their tokens, so only a local project
  * shows it.
  */
-async function keysFor({ scopes }: ManagementCaller, config: Config): Promise<Project['keys']> {
+async function keysFor({ scopes }: ManagementCaller, config: Config): Promise<StudioProject['keys']> {
   const { anonKey, serviceKey, localProject } = config;
   const seesService = localProject && scopes.includes('auth_config:write');
   if (!seesService && !scopes.includes('project:operate')) return null;

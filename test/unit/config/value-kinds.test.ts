@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { httpUrl, names, networks, origins, rate, roleClaim } from '../../../src/config/value-kinds.ts';
+import { httpUrl, names, networks, origins, rate, roleClaimPath } from '../../../src/config/value-kinds.ts';
 import { flag, integerBetween } from '../../../src/shared/schema.ts';
 
 test('numbers may have underscores and are bounded', () => {
@@ -69,7 +69,7 @@ test('a rate is a number or off', () => {
 
 test('the claim of the role is none that users write', () => {
   for (const name of ['role', 'app_metadata.role', '.app_metadata.role', 'https://x.test/role', 'a.user_metadata'])
-    expect(roleClaim.parseText(name)).toBe(name);
+    expect(roleClaimPath.parseText(name)).toBe(name);
   for (const name of ['user_metadata.role', '.user_metadata.role', 'user_metadata', 'user_metadata.a.b'])
-    expect(() => roleClaim.parseText(name)).toThrow('must not be below user_metadata, which users write');
+    expect(() => roleClaimPath.parseText(name)).toThrow('must not be below user_metadata, which users write');
 });

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip, createGzip } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { bytesOf, joinTexts } from '../../../src/graphql/execute/answer/compressed-text.ts';
+import { joinTexts, utf8Bytes } from '../../../src/graphql/execute/answer/compressed-text.ts';
 import { Utf8Text } from '../../../src/shared/utf8-text.ts';
 
 const expected = '{"data":{"größe":["€", "😀"]}}';
@@ -22,7 +22,7 @@ function makeText(): { readonly text: Utf8Text; readonly releases: () => number 
 test('It is read as a string as often as one likes', () => {
   const { text, releases } = makeText();
   expect([String(text), String(text)]).toEqual([expected, expected]);
-  expect(bytesOf(text)).toBe(Buffer.byteLength(expected));
+  expect(utf8Bytes(text)).toBe(Buffer.byteLength(expected));
   expect(releases()).toBe(0);
 });
 

@@ -6,7 +6,7 @@ import type { User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { bodyOf, readMembers } from '../../steps/members.ts';
+import { bodySchema, readMembers } from '../../steps/members.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
 import { clearPending } from '../../store/one-time-tokens.ts';
@@ -17,7 +17,7 @@ import { deleteUser, updateUser } from '../../store/users.ts';
 const phoneLength = 15;
 
 /** Members of the body. */
-export const deleteUserBody = bodyOf({ should_soft_delete: flag });
+export const deleteUserBody = bodySchema({ should_soft_delete: flag });
 
 /** The answer: an empty object. */
 export const deletedSerializer = serializerOf<null>('AuthDeleted', {});

@@ -9,7 +9,7 @@ import type { Factor, User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, transact } from '../../steps/auth-context.ts';
-import { bodyOf, readMembers } from '../../steps/members.ts';
+import { bodySchema, readMembers } from '../../steps/members.ts';
 import { assertNameFree, requireFactor } from '../../steps/own-factor.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { deleteFactor, type FactorChanges, updateFactor } from '../../store/factors.ts';
@@ -47,7 +47,7 @@ export async function deleteAnyFactor(context: AuthContext, admin: AdminBearer, 
 }
 
 /** Members of the body. */
-export const updateFactorBody = bodyOf({ friendly_name: text, phone: text });
+export const updateFactorBody = bodySchema({ friendly_name: text, phone: text });
 
 /** `PUT /admin/users/{id}/factors/{factor_id}`. @returns The updated factor. */
 export async function updateAnyFactor(

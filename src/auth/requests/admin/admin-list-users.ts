@@ -6,7 +6,7 @@ import { userSerializer } from '../../answers/user-json.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import type { User } from '../../model/user.ts';
 import type { AuthContext } from '../../steps/auth-context.ts';
-import { offsetOf, type Page, type PageAnswer, pageHeaders, parsePage } from '../../steps/page.ts';
+import { type Page, type PageAnswer, paginationHeaders, parsePage, rowsBefore } from '../../steps/page.ts';
 
 const condition = `u.instance_id = '${nilUuid}' and u.aud = $1
   and ($2::text is null or u.email like $2 or u.raw_user_meta_data ->> 'full_name' ilike $2)`;
@@ -34,10 +34,10 @@ export async function listUsers(context: AuthContext, query: URLSearchParams): P
   const filter = query.get('filter');
   const pattern = filter ? `%${filter}%` : null;
   const [counted] = await services.database.query(countStatement, [audience, pattern]);
-  const rows = await services.database.query(statements[direction], [audience, pattern, page.size, offsetOf(page)]);
+  const rows = await services.database.query(statements[direction], [audience, pattern, page.size, rowsBefore(page)]);
   return {
     body: userListSerializer.print({ users: rows as unknown as User[], audience }),
-    headers: pageHeaders(`${authUrl}/admin/users`, page, counted?.total as number),
+    headers: paginationHeaders(`${authUrl}/admin/users`, page, counted?.total as number),
   };
 }
 

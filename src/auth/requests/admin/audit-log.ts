@@ -7,7 +7,7 @@ import { knownTime } from '../../answers/answer-times.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import type { Metadata } from '../../model/metadata.ts';
 import type { AuthContext } from '../../steps/auth-context.ts';
-import { offsetOf, type PageAnswer, pageHeaders, parsePage } from '../../steps/page.ts';
+import { type PageAnswer, paginationHeaders, parsePage, rowsBefore } from '../../steps/page.ts';
 
 /** Scopes of a search, and the members of an entry that each one searches. */
 const scopes = {
@@ -50,10 +50,10 @@ export async function listAudit(
   const page = parsePage(query);
   const search = parseSearch(query.get('query'));
   const [counted] = await services.database.query(countStatement, search);
-  const rows = await services.database.query(pageStatement, [...search, page.size, offsetOf(page)]);
+  const rows = await services.database.query(pageStatement, [...search, page.size, rowsBefore(page)]);
   return {
     body: rows.map((row) => entrySerializer.print(row as unknown as Entry)),
-    headers: pageHeaders(`${authUrl}/admin/audit`, page, counted?.total as number),
+    headers: paginationHeaders(`${authUrl}/admin/audit`, page, counted?.total as number),
   };
 }
 

@@ -15,7 +15,7 @@ import type { User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { assertStrong, makePassword } from '../../secrets/password-policy.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../../steps/auth-context.ts';
-import { bodyOf, metadata, needed, readMembers } from '../../steps/members.ts';
+import { bodySchema, metadata, needed, readMembers } from '../../steps/members.ts';
 import { auditAdmin, auditUser } from '../../store/audit.ts';
 import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
 import { readEntry } from '../../store/unproved-entries.ts';
@@ -65,7 +65,7 @@ interface Request {
 const passwordLength = 33;
 
 /** Members of the body. */
-export const linkBody = bodyOf({
+export const linkBody = bodySchema({
   type: needed(about(text, { enum: Object.keys(rows) })), email: needed(text), new_email: text, password: text, data: metadata, redirect_to: text,
 }); // biome-ignore format: a list of members
 

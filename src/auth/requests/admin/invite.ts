@@ -11,14 +11,14 @@ import { enterMetadata, type Metadata } from '../../model/metadata.ts';
 import type { User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { bodyOf, metadata, needed, readMembers } from '../../steps/members.ts';
+import { bodySchema, metadata, needed, readMembers } from '../../steps/members.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
 import { noteAdmin, readEntry } from '../../store/unproved-entries.ts';
 import { findEmailOwner, insertUser, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
 
 /** Members of the body. */
-export const inviteBody = bodyOf({ email: needed(text), data: metadata });
+export const inviteBody = bodySchema({ email: needed(text), data: metadata });
 
 /** `POST /invite`. */
 export async function invite(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {

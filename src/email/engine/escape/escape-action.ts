@@ -2,7 +2,7 @@
 
 import { invariant } from '../../../shared/invariant.ts';
 import { failScan } from '../template-error.ts';
-import type { Command, Pipeline } from '../tree.ts';
+import type { Pipeline, PipelineCommand } from '../tree.ts';
 import { type Context, type ContextState, isComment } from './context.ts';
 import { type Escaper, type EscaperName, type Escapers, isReplacedBy } from './escapers.ts';
 
@@ -91,13 +91,13 @@ export function escapePipeline(
  * `{{ html .A .B }}` means `{{ (.A .B joined) | html }}`, so that other escapers fit in between; null for other
  * pipelines.
  */
-function joinArguments(pipeline: Pipeline, { at, operands }: Command): readonly Command[] | null {
+function joinArguments(pipeline: Pipeline, { at, operands }: PipelineCommand): readonly PipelineCommand[] | null {
   const [, ...rest] = operands;
   if (pipeline.commands.length > 1 || rest.length === 0) return null;
   return [{ at, operands: [{ kind: 'function', at, name: joinFunction }, ...rest] }];
 }
 
-function predefined({ operands: [first] }: Command): 'html' | 'urlquery' | null {
+function predefined({ operands: [first] }: PipelineCommand): 'html' | 'urlquery' | null {
   if (first.kind !== 'function') return null;
   return first.name === 'html' || first.name === 'urlquery' ? first.name : null;
 }

@@ -6,7 +6,7 @@
  */
 import type { Budget } from '../budget.ts';
 import { placeOf, TemplateError, type TemplateErrorCode, unclosedAt } from '../template-error.ts';
-import type { Branch, Command, Operand, Pipeline, TemplateNode, TemplateTree } from '../tree.ts';
+import type { Branch, Operand, Pipeline, PipelineCommand, TemplateNode, TemplateTree } from '../tree.ts';
 import { parseCharacter, parseComplex, parseNumber, parseText } from './constants.ts';
 import { TokenReader } from './token-reader.ts';
 import { type Token, type TokenKind, tokenize } from './tokenize.ts';
@@ -210,7 +210,7 @@ class Parser {
   #pipeline(context: string, end: 'close' | ')'): Pipeline {
     const { at } = this.#reader.peekSolid();
     const { variables, assigns } = this.#declarations(context);
-    const commands: Command[] = [];
+    const commands: PipelineCommand[] = [];
     for (;;) {
       const token = this.#reader.nextSolid();
       if (token.kind === end) break;
@@ -247,7 +247,7 @@ class Parser {
     }
   }
 
-  #command(): Command {
+  #command(): PipelineCommand {
     const { at } = this.#reader.peekSolid();
     const operands: Operand[] = [];
     for (;;) {

@@ -9,8 +9,8 @@ import {
   type MapValue,
   mapEntry,
   sizeOfMap,
-  typeName,
   type Value,
+  valueTypeName,
 } from '../values/value.ts';
 
 /** Bytes of a text, elements of a list, entries of a map. */
@@ -23,7 +23,7 @@ export function lengthOf(value: Value): bigint {
     case 'map':
       return BigInt(sizeOfMap(value as MapValue));
     default:
-      return failValue(`error calling len: len of type ${typeName(value)}`);
+      return failValue(`error calling len: len of type ${valueTypeName(value)}`);
   }
 }
 
@@ -35,7 +35,7 @@ export function indexInto(item: Value, indexes: readonly Value[]): Value {
     switch (kindOf(current)) {
       case 'map':
         if (typeof index !== 'string')
-          failValue(`error calling index: value has type ${typeName(index)}; should be string`);
+          failValue(`error calling index: value has type ${valueTypeName(index)}; should be string`);
         current = mapEntry(current as MapValue, index);
         break;
       case 'list': {
@@ -52,7 +52,7 @@ export function indexInto(item: Value, indexes: readonly Value[]): Value {
         failValue('error calling index: index of nil pointer');
         break;
       default:
-        failValue(`error calling index: can't index item of type ${typeName(current)}`);
+        failValue(`error calling index: can't index item of type ${valueTypeName(current)}`);
     }
   }
   return current;
@@ -64,7 +64,7 @@ export function sliceOf(item: Value, indexes: readonly Value[]): Value {
   if (kind === 'nil') failValue('error calling slice: slice of untyped nil');
   if (indexes.length > 3) failValue(`error calling slice: too many slice indexes: ${indexes.length}`);
   if (kind !== 'string' && kind !== 'list')
-    failValue(`error calling slice: can't slice item of type ${typeName(item)}`);
+    failValue(`error calling slice: can't slice item of type ${valueTypeName(item)}`);
   if (kind === 'string' && indexes.length === 3) failValue('error calling slice: cannot 3-index slice a string');
   const whole = kind === 'string' ? Buffer.from(item as string) : (item as ListValue);
   const [from = 0, to = whole.length, limit = whole.length] = indexes.map((index) =>
@@ -79,7 +79,7 @@ export function sliceOf(item: Value, indexes: readonly Value[]): Value {
 function toIndex(name: string, index: Value, largest: number): number {
   const number = index instanceof Byte ? BigInt(index.value) : index;
   if (typeof number !== 'bigint')
-    failValue(`error calling ${name}: cannot index slice/array with type ${typeName(index)}`);
+    failValue(`error calling ${name}: cannot index slice/array with type ${valueTypeName(index)}`);
   if (number < 0n || number > BigInt(largest)) failValue(`error calling ${name}: index out of range: ${number}`);
   return Number(number);
 }

@@ -6,8 +6,8 @@
 import { unreachable } from '../../../shared/invariant.ts';
 import type { Budget } from '../budget.ts';
 import { EvaluationFailure, failValue } from '../template-error.ts';
-import type { Command, Operand, Pipeline } from '../tree.ts';
-import { isTrue, kindOf, type MapValue, mapEntry, typeName, type Value } from '../values/value.ts';
+import type { Operand, Pipeline, PipelineCommand } from '../tree.ts';
+import { isTruthy, kindOf, type MapValue, mapEntry, type Value, valueTypeName } from '../values/value.ts';
 import type { Tolerate } from './compare-values.ts';
 import { type TemplateFunction, templateFunctions } from './functions.ts';
 
@@ -77,7 +77,7 @@ export class Evaluator {
     this.#tolerate(message);
   }
 
-  #command({ operands }: Command, dot: Value, piped: Value | typeof absent): Value {
+  #command({ operands }: PipelineCommand, dot: Value, piped: Value | typeof absent): Value {
     const [first] = operands;
     this.at = first.at;
     if (first.kind === 'function') return this.#call(first.name, operands.slice(1), dot, piped);
@@ -132,7 +132,7 @@ export class Evaluator {
       const name = path[index] as string;
       if (value === undefined) return undefined;
       if (value === null) return this.missing(`nil pointer evaluating interface {}.${name}`);
-      if (kindOf(value) !== 'map') return this.missing(`can't evaluate field ${name} in type ${typeName(value)}`);
+      if (kindOf(value) !== 'map') return this.missing(`can't evaluate field ${name} in type ${valueTypeName(value)}`);
       if (hasArguments && index === path.length - 1) failValue(`${name} is not a method but has arguments`);
       value = mapEntry(value as MapValue, name);
     }
@@ -171,7 +171,7 @@ export class Evaluator {
     let value: Value;
     for (const operand of operands) {
       value = this.#operand(operand, dot);
-      if (isTrue(value) === (name === 'or')) return value;
+      if (isTruthy(value) === (name === 'or')) return value;
     }
     return piped === absent ? value : piped;
   }

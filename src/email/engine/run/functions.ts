@@ -9,9 +9,9 @@ import { escapeHtmlFunction } from '../escape/escape-html.ts';
 import { escapeScriptFunction } from '../escape/escape-script.ts';
 import { encodeQueryFunction } from '../escape/escape-url.ts';
 import { failValue } from '../template-error.ts';
-import { printValue } from '../values/format-value.ts';
+import { formatPlainValue } from '../values/format-value.ts';
 import { printAll, printShown } from '../values/stringify.ts';
-import { isTrue, typeName, type Value } from '../values/value.ts';
+import { isTruthy, type Value, valueTypeName } from '../values/value.ts';
 import { indexInto, lengthOf, sliceOf } from './collections.ts';
 import { compareOrder, equalsAny, type Tolerate } from './compare-values.ts';
 import { printf } from './printf.ts';
@@ -38,12 +38,12 @@ function ordering(name: string, accepts: (order: number) => boolean): TemplateFu
 }
 
 function runPrintf([format, ...values]: readonly Value[]): string {
-  if (typeof format !== 'string') failValue(`wrong type for value; expected string; got ${typeName(format)}`);
+  if (typeof format !== 'string') failValue(`wrong type for value; expected string; got ${valueTypeName(format)}`);
   return printf(format, values);
 }
 
 function refuseCall([target]: readonly Value[]): never {
-  return failValue(`error calling call: non-function of type ${typeName(target)}`);
+  return failValue(`error calling call: non-function of type ${valueTypeName(target)}`);
 }
 
 /** All functions by name, the internal one included. */
@@ -51,7 +51,7 @@ export const templateFunctions: ReadonlyMap<string, TemplateFunction> = new Map(
   Object.entries({
     and: row(1, many, () => undefined),
     or: row(1, many, () => undefined),
-    not: row(1, 1, ([value]) => !isTrue(value)),
+    not: row(1, 1, ([value]) => !isTruthy(value)),
     eq: row(1, many, (values, tolerate) => equalsAny('eq', values, tolerate)),
     ne: row(2, 2, (values, tolerate) => !equalsAny('ne', values, tolerate)),
     lt: ordering('lt', (order) => order < 0),
@@ -62,7 +62,7 @@ export const templateFunctions: ReadonlyMap<string, TemplateFunction> = new Map(
     index: row(1, many, ([item, ...indexes]) => indexInto(item, indexes)),
     slice: row(1, many, ([item, ...indexes]) => sliceOf(item, indexes)),
     print: row(0, many, (values) => printAll(values)),
-    println: row(0, many, (values) => `${values.map(printValue).join(' ')}\n`),
+    println: row(0, many, (values) => `${values.map(formatPlainValue).join(' ')}\n`),
     printf: row(1, many, runPrintf),
     html: row(0, many, (values) => escapeHtmlFunction(printShown(values))),
     js: row(0, many, (values) => escapeScriptFunction(printShown(values))),

@@ -1,6 +1,6 @@
 /** `printf`: formats the arguments by a format. Errors in a format appear in the text, as in Go. */
 import { assertFormatted, formatValue, plainDirective } from '../values/format-value.ts';
-import { Byte, typeName, type Value } from '../values/value.ts';
+import { Byte, type Value, valueTypeName } from '../values/value.ts';
 
 const flagNames = { '+': 'plus', '-': 'minus', '#': 'sharp', ' ': 'space', '0': 'zero' } as const;
 
@@ -153,7 +153,7 @@ class Formatter {
   #extra(): void {
     const rest = this.#values.slice(this.#next).map((value) => {
       const text = formatValue(value, 'v', plainDirective);
-      return value === null || value === undefined ? text : `${typeName(value)}=${text}`;
+      return value === null || value === undefined ? text : `${valueTypeName(value)}=${text}`;
     });
     this.#text += `%!(EXTRA ${rest.join(', ')})`;
     assertFormatted(this.#text.length);

@@ -2,12 +2,12 @@
 import { Budget } from '../budget.ts';
 import { EvaluationFailure } from '../template-error.ts';
 import type { ActionNode, Branch, CallNode, Pipeline, TemplateNode, TemplateTree } from '../tree.ts';
-import { printValue } from '../values/format-value.ts';
+import { formatPlainValue } from '../values/format-value.ts';
 import { stringify } from '../values/stringify.ts';
 import {
   Byte,
   fromData,
-  isTrue,
+  isTruthy,
   kindOf,
   type ListValue,
   type MapValue,
@@ -114,7 +114,7 @@ export class TemplateRun {
       } else if (node.kind === 'if' || node.kind === 'with') {
         const before = variables.length;
         const value = evaluator.pipeline(node.pipeline, dot);
-        if (isTrue(value)) this.#flat(node.list, node.kind === 'with' ? value : dot);
+        if (isTruthy(value)) this.#flat(node.list, node.kind === 'with' ? value : dot);
         else if (node.otherwise !== null) this.#flat(node.otherwise, dot);
         variables.length = before;
       }
@@ -175,7 +175,7 @@ export class TemplateRun {
     const { variables } = this.evaluator;
     const known = variables.length;
     const value = this.evaluator.pipeline(node.pipeline, dot);
-    const exit = yield isTrue(value)
+    const exit = yield isTruthy(value)
       ? this.#list(node.list, node.kind === 'with' ? value : dot)
       : this.#list(node.otherwise ?? [], dot);
     variables.length = known;
@@ -260,14 +260,14 @@ export class TemplateRun {
       case 'int':
       case 'byte': {
         if (pipeline.variables.length > 1)
-          return this.evaluator.missing(`can't use ${printValue(value)} to iterate over more than one variable`);
+          return this.evaluator.missing(`can't use ${formatPlainValue(value)} to iterate over more than one variable`);
         const count = value instanceof Byte ? value.value : Number(value);
         for (let index = 0; index < count; index += 1)
           yield [undefined, value instanceof Byte ? new Byte(index) : BigInt(index)];
         return;
       }
       default:
-        this.evaluator.missing(`range can't iterate over ${printValue(value)}`);
+        this.evaluator.missing(`range can't iterate over ${formatPlainValue(value)}`);
     }
   }
 }

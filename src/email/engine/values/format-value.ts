@@ -15,8 +15,8 @@ import {
   type MapValue,
   mapEntry,
   mapKeys,
-  typeName,
   type Value,
+  valueTypeName,
 } from './value.ts';
 
 /** No flags, width or precision. `source` is `#` with `v`: values in Go source syntax. */
@@ -38,7 +38,7 @@ type Directive = Readonly<typeof plainDirective>;
 const maxFormattedLength = 4 * 1024 * 1024;
 
 /** The printed text of a value: `%v`. Null is `<nil>` here. */
-export function printValue(value: Value): string {
+export function formatPlainValue(value: Value): string {
   return typeof value === 'string' ? value : formatValue(value, 'v', plainDirective);
 }
 
@@ -48,7 +48,7 @@ export function formatValue(value: Value, verb: string, directive: Directive): s
     if (verb === 'v' || verb === 'T') return pad('<nil>', directive);
     return `%!${verb}(<nil>)`;
   }
-  if (verb === 'T') return pad(cut(typeName(value), directive), directive);
+  if (verb === 'T') return pad(cut(valueTypeName(value), directive), directive);
   // In Go it only wraps errors; lists do not pass it to their elements.
   if (verb === 'w') return badVerb(value, verb, directive);
   return formatElement(value, verb, directive);
@@ -78,7 +78,7 @@ function formatElement(value: Value, verb: string, directive: Directive): string
 }
 
 function badVerb(value: Value, verb: string, directive: Directive): string {
-  return `%!${verb}(${typeName(value)}=${formatElement(value, 'v', directive)})`;
+  return `%!${verb}(${valueTypeName(value)}=${formatElement(value, 'v', directive)})`;
 }
 
 function formatList(list: ListValue, verb: string, directive: Directive): string {
@@ -86,7 +86,7 @@ function formatList(list: ListValue, verb: string, directive: Directive): string
   const parts = joinBounded(list.length, source ? ', ' : ' ', (index) =>
     formatElement(fromData(list[index]), verb, directive),
   );
-  return source ? `${typeName(list)}{${parts}}` : `[${parts}]`;
+  return source ? `${valueTypeName(list)}{${parts}}` : `[${parts}]`;
 }
 
 function formatMap(map: MapValue, verb: string, directive: Directive): string {
@@ -95,7 +95,7 @@ function formatMap(map: MapValue, verb: string, directive: Directive): string {
     const key = keys[index] ?? '';
     return `${formatText(key.toWellFormed(), verb, directive)}:${formatElement(mapEntry(map, key), verb, directive)}`;
   });
-  return directive.source ? `${typeName(map)}{${parts}}` : `map[${parts}]`;
+  return directive.source ? `${valueTypeName(map)}{${parts}}` : `map[${parts}]`;
 }
 
 function joinBounded(count: number, separator: string, make: (index: number) => string): string {

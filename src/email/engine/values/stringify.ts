@@ -2,19 +2,19 @@
  * The two conversions of values to text before escaping: for contexts of a body, and for the functions `html`, `js` and
  * `urlquery`, which show a missing value.
  */
-import { printValue } from './format-value.ts';
+import { formatPlainValue } from './format-value.ts';
 import type { Value } from './value.ts';
 
 /** The text of a printed value; null and no value are empty. */
 export function stringify(value: Value): string {
   if (typeof value === 'string') return value;
-  return value === null || value === undefined ? '' : printValue(value);
+  return value === null || value === undefined ? '' : formatPlainValue(value);
 }
 
 /** All values in one text, with a blank between two that are both no texts. */
 export function printAll(values: readonly Value[]): string {
   return values
-    .map((value, index) => (needsBlank(values, index) ? ` ${printValue(value)}` : printValue(value)))
+    .map((value, index) => (needsBlank(values, index) ? ` ${formatPlainValue(value)}` : formatPlainValue(value)))
     .join('');
 }
 

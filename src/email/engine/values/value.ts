@@ -93,7 +93,7 @@ const typeNames = {
 } as const satisfies Record<ValueKind, string>;
 
 /** The name of a value's type. */
-export function typeName(value: Value): string {
+export function valueTypeName(value: Value): string {
   return typeNames[kindOf(value)];
 }
 
@@ -125,7 +125,7 @@ function rank(unit: number): number {
 }
 
 /** Whether a value counts as true in conditions. */
-export function isTrue(value: Value): boolean {
+export function isTruthy(value: Value): boolean {
   switch (typeof value) {
     case 'string':
       return value !== '';

@@ -3,7 +3,7 @@ import type { ResultColumn, ValueType } from '../../model/model.ts';
 import { scalarRow } from '../../model/scalars.ts';
 import type { CallPlan, Keyed, ObjectPlan, Typename, WritePlan } from '../plan/plan.ts';
 import { isTypename, printObjectQuery } from '../sql/object.ts';
-import { type PrintedValue, type Printer, printCall, printMembers } from '../sql/printer.ts';
+import { type PrintedValue, printCall, printMembers, type SqlPrinter } from '../sql/printer.ts';
 import { list, type Row } from '../sql/row.ts';
 import { type Sql, sql } from '../sql/sql.ts';
 import type { AnswerColumn, AnswerPiece, RowPiece } from './answer-layout.ts';
@@ -61,7 +61,7 @@ export class Selection {
 
 /** A row in scope, and the select that reads it. */
 export interface RowContext {
-  readonly printer: Printer;
+  readonly printer: SqlPrinter;
   readonly row: Row;
   readonly selection: Selection;
   /** Tells whether the row exists; null: always. Nothing is called for a missing row. */

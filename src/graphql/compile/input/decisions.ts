@@ -16,7 +16,7 @@ import { readJsonPath } from './json-path.ts';
 import { readOnce } from './read-once.ts';
 import { patternOf, patternsOf, setsKey } from './row-keys.ts';
 import type { Path, RowKey, Slot, TextForm, Variables } from './slot.ts';
-import { describeRuns, type Entry, type UpdateListShape } from './update-list.ts';
+import { describeRuns, type ListedUpdate, type UpdateListShape } from './update-list.ts';
 import { fits, isNestedJson } from './value-facts.ts';
 import { rowsAt, valueAt, valuesBelow } from './variable-path.ts';
 
@@ -120,17 +120,17 @@ function subjectOf({ kind, path }: Question, variables: Variables): unknown {
 }
 
 /** A question about a value at hand. */
-export type Asked<Q = Question> = Q extends Question ? Omit<Q, 'path'> : never;
+export type ValueQuestion<Q = Question> = Q extends Question ? Omit<Q, 'path'> : never;
 
 /** The answer for a value. @param owner Its owner: the variables of the request, or a node of the document. */
-export function answerFor(question: Asked, value: unknown, owner: object): string {
+export function answerFor(question: ValueQuestion, value: unknown, owner: object): string {
   return answers[question.kind](value as never, question as never, owner);
 }
 
 type Answers = {
   readonly [Kind in Question['kind']]: (
     value: never,
-    question: Asked<Extract<Question, { kind: Kind }>>,
+    question: ValueQuestion<Extract<Question, { kind: Kind }>>,
     owner: object,
   ) => string;
 };
@@ -153,7 +153,7 @@ const answers: Answers = {
   rows: (rows: Rows, { limits }) => describeRows(rows, limits),
   row_patterns: (rows: Rows, { keys }) =>
     patternsOf(rows.map((row) => patternOf(keys, (key) => setsKey(row, key)))).join(','),
-  runs: (entries: readonly Entry[], { shape }) => describeRuns(entries, shape),
+  runs: (entries: readonly ListedUpdate[], { shape }) => describeRuns(entries, shape),
   related(rows: Rows, { fieldName, columns }) {
     const having = rows.filter((row) => setsKey(row, { fieldName: '', related: [fieldName] }));
     const given = columns.find((name) => having.some((row) => Object.hasOwn(row, name)));

@@ -23,7 +23,7 @@ import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import { decodeOnce, type Elements } from '../cursor/read-cursor.ts';
 import { scalarText } from './composite-text.ts';
-import { type Asked, answerFor, type Decisions, type LengthLimit, type Question } from './decisions.ts';
+import { answerFor, type Decisions, type LengthLimit, type Question, type ValueQuestion } from './decisions.ts';
 import { inputFieldsOf, inTypeOrder } from './input-fields.ts';
 import type { Path, RowKey, Slot, TextForm } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
@@ -311,7 +311,7 @@ export class Input {
   }
 
   /** Asks about the value (decisions.ts). A value in the document is known, so this is no decision. */
-  ask(asked: Asked): string {
+  ask(asked: ValueQuestion): string {
     if (this.#path) return this.#scope.decisions.ask({ ...asked, path: this.#path } as Question);
     invariant(this.#node !== null, 'a value is there');
     return answerFor(asked, this.#constant(), this.#node);

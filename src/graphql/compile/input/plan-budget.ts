@@ -63,7 +63,7 @@ export interface PlanBudget extends Record<keyof typeof limits, number> {
   /** Collects the patterns, whose cost depends on their values. */
   readonly patterns: Pattern[];
   /** Collects the operands whose size multiplies the work on a row. */
-  readonly operands: Operand[];
+  readonly operands: ComparedOperand[];
   /** Values of objects that lack different keys. */
   cells: number;
 }
@@ -80,7 +80,7 @@ export interface Pattern {
 }
 
 /** An operand that PostgreSQL compares with each part of a row's value, in one step that it does not cancel. */
-export interface Operand {
+export interface ComparedOperand {
   readonly slot: Slot;
   readonly by: OperandWork;
 }

@@ -33,10 +33,10 @@ export interface Run {
 }
 
 /** A coerced object. */
-export type Entry = Readonly<Record<string, unknown>>;
+export type ListedUpdate = Readonly<Record<string, unknown>>;
 
 /** The runs as a text: the position of each, with a `k` if its entries are filtered by key; `many` if there are too many. */
-export function describeRuns(entries: readonly Entry[], shape: UpdateListShape): string {
+export function describeRuns(entries: readonly ListedUpdate[], shape: UpdateListShape): string {
   const runs: string[] = [];
   let last: { readonly changes: string; readonly keys: Set<string> } | null = null;
   entries.forEach((entry, index) => {
@@ -67,7 +67,7 @@ export function readRuns(text: string): readonly Run[] | null {
 }
 
 /** The key that the entry is filtered by, as text; null for another filter. */
-function keyOf({ filter, atMost }: Entry, { key }: UpdateListShape): string | null {
+function keyOf({ filter, atMost }: ListedUpdate, { key }: UpdateListShape): string | null {
   if (key === null || !isObject(filter) || Object.keys(filter).length !== key.length || Number(atMost) < 1) return null;
   let text = '';
   for (const name of key) {
@@ -82,7 +82,7 @@ function keyOf({ filter, atMost }: Entry, { key }: UpdateListShape): string | nu
 const operators = ['set', ...updateOperators];
 
 /** The changed columns by operator, as text; null if the entry needs a statement of its own. */
-function changesOf(entry: Entry, { columns, limits, nested }: UpdateListShape): string | null {
+function changesOf(entry: ListedUpdate, { columns, limits, nested }: UpdateListShape): string | null {
   let changes = '';
   for (const operator of operators) {
     const given = entry[operator];
@@ -101,12 +101,12 @@ function changesOf(entry: Entry, { columns, limits, nested }: UpdateListShape): 
 }
 
 /** The value at a place in an entry. */
-export function entryValue(entry: Entry, at: readonly string[]): unknown {
+export function entryValue(entry: ListedUpdate, at: readonly string[]): unknown {
   let value: unknown = entry;
   for (const name of at) value = isObject(value) ? value[name] : undefined;
   return value;
 }
 
-function isObject(value: unknown): value is Entry {
+function isObject(value: unknown): value is ListedUpdate {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

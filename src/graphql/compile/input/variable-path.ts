@@ -1,6 +1,6 @@
 /** Follows paths into the coerced variables of a request. */
 import type { Path, Variables } from './slot.ts';
-import type { Entry, Run } from './update-list.ts';
+import type { ListedUpdate, Run } from './update-list.ts';
 
 /** See {@link Path}. */
 export const agreed = '=';
@@ -78,6 +78,6 @@ export function rowPathsAt(variables: Variables, path: Path): readonly Path[] {
 export function entriesAt(
   variables: Variables,
   { path, run }: { readonly path: Path; readonly run: Run },
-): readonly Entry[] {
-  return (valueAt(variables, path) as readonly Entry[]).slice(run.from, run.to ?? undefined);
+): readonly ListedUpdate[] {
+  return (valueAt(variables, path) as readonly ListedUpdate[]).slice(run.from, run.to ?? undefined);
 }

@@ -7,7 +7,7 @@ import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import { collectFields } from '../input/collect-fields.ts';
 import { RequestRefusal } from '../input/input.ts';
-import type { Entry, OperationPlan, ValuePlan } from './plan.ts';
+import type { OperationPlan, SelectedValue, ValuePlan } from './plan.ts';
 import { planConnection } from './plan-connection.ts';
 import { invalidNodeId, planNodeId } from './plan-node-id.ts';
 import { planCall, planObject, planRow } from './plan-object.ts';
@@ -32,7 +32,7 @@ export function planOperation(planner: Planner, operation: OperationDefinitionNo
   const isMutation = operation.operation === OperationTypeNode.MUTATION;
   const type = isMutation ? planner.schema.getMutationType() : planner.schema.getQueryType();
   invariant(type, 'validation demands the root type');
-  const fields: Entry[] = [];
+  const fields: SelectedValue[] = [];
   const errors: PublicError[] = [];
   for (const [key, nodes] of collectFields(planner, type, [operation])) {
     const before = { costs: planner.costs.length, depth: planner.maxDepth };
@@ -56,7 +56,12 @@ export function planOperation(planner: Planner, operation: OperationDefinitionNo
   return { kind: isMutation ? 'mutation' : 'query', fields, errors, costs, depth, enums, composites };
 }
 
-function planRootField(planner: Planner, type: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): Entry {
+function planRootField(
+  planner: Planner,
+  type: GraphQLObjectType,
+  key: string,
+  nodes: readonly FieldNode[],
+): SelectedValue {
   const name = nodes[0]!.name.value;
   if (name === '__schema' || name === '__type') {
     if (planner.introspection) return { key, kind: 'introspection' };

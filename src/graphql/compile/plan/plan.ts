@@ -28,7 +28,7 @@ import type { InsertColumn, InsertLink, NestedWrites } from './write/nested-writ
 /** One operation. `errors` contains the refused root fields. */
 export interface OperationPlan {
   readonly kind: 'query' | 'mutation';
-  readonly fields: readonly Entry[];
+  readonly fields: readonly SelectedValue[];
   readonly errors: readonly PublicError[];
   /** Page sizes along the path of each collection, for the cost limit. */
   readonly costs: readonly (readonly LimitPlan[])[];
@@ -50,11 +50,11 @@ export interface Typename {
 }
 
 /** One key of a row or of the answer. */
-export type Entry = Keyed<ValuePlan>;
+export type SelectedValue = Keyed<ValuePlan>;
 
 /** A JSON object: its members in selection order. */
 export interface ObjectPlan {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly SelectedValue[];
 }
 
 /** The value of a response key. */

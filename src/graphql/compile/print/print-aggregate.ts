@@ -8,7 +8,7 @@ import type { AggregateEntry, ColumnAggregate, GroupExpression } from '../plan/p
 import { where } from '../sql/condition.ts';
 import { printAggregated } from '../sql/expression.ts';
 import { type Member, printEntries, printObject } from '../sql/object.ts';
-import type { Printer } from '../sql/printer.ts';
+import type { SqlPrinter } from '../sql/printer.ts';
 import { list, type Names, type Row, type RowSet } from '../sql/row.ts';
 import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
 
@@ -80,7 +80,7 @@ function idOf(expression: GroupExpression): string {
 }
 
 /** The aggregate object as json. */
-export function printAggregate(printer: Printer, entries: readonly AggregateEntry[], rows: RowSet): Sql {
+export function printAggregate(printer: SqlPrinter, entries: readonly AggregateEntry[], rows: RowSet): Sql {
   const { from, row, condition } = rows.scan([]);
   const name = printer.names.next('g');
   const computed = new Computed(printer.names, row, name);

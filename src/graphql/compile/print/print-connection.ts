@@ -13,7 +13,7 @@ import { countScans } from '../plan/inspect-plan.ts';
 import type { ConnectionEntry, ConnectionPlan, LimitPlan, SetSource } from '../plan/plan.ts';
 import { conjunction, printCondition, printJoin, where } from '../sql/condition.ts';
 import { printEntries, printObject } from '../sql/object.ts';
-import { current, type Printer, printCall, tableName } from '../sql/printer.ts';
+import { current, printCall, type SqlPrinter, tableName } from '../sql/printer.ts';
 import { directRow, list, type Names, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { empty, ident, type Sql, sql } from '../sql/sql.ts';
 import { printAggregate } from './print-aggregate.ts';
@@ -24,16 +24,16 @@ import { printSortKeys } from './print-sort-keys.ts';
 import { type Frame, jsonText, printText, type TextPart } from './print-text.ts';
 
 /** A connection as json. */
-export function printConnection(printer: Printer, plan: ConnectionPlan, parent: Row | null): Sql {
+export function printConnection(printer: SqlPrinter, plan: ConnectionPlan, parent: Row | null): Sql {
   return printSubquery(printer, plan, parent, null);
 }
 
 /** A connection at the root, as JSON text in a frame. For connections with edges. */
-export function printConnectionText(printer: Printer, plan: ConnectionPlan, frame: Frame): Sql {
+export function printConnectionText(printer: SqlPrinter, plan: ConnectionPlan, frame: Frame): Sql {
   return printSubquery(printer, plan, null, frame);
 }
 
-function printSubquery(printer: Printer, plan: ConnectionPlan, parent: Row | null, frame: Frame | null): Sql {
+function printSubquery(printer: SqlPrinter, plan: ConnectionPlan, parent: Row | null, frame: Frame | null): Sql {
   const { source } = plan;
   if (source.kind === 'routine') return printRoutineConnection(printer, { ...plan, source }, parent, frame);
   const rows = tableRows(printer, { ...plan, source }, parent);
@@ -43,7 +43,7 @@ function printSubquery(printer: Printer, plan: ConnectionPlan, parent: Row | nul
 type TableConnectionPlan = ConnectionPlan & { readonly source: Exclude<SetSource, { kind: 'routine' }> };
 
 /** The rows of a connection: of a table, or of a relationship of `parent`. */
-export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: Row | null): RowSet {
+export function tableRows(printer: SqlPrinter, plan: TableConnectionPlan, parent: Row | null): RowSet {
   const { source } = plan;
   return {
     table: source.table,
@@ -77,7 +77,7 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
 // directly: PostgreSQL may then inline an SQL function and use indexes for filter and order. Otherwise a common table
 // expression stores the rows.
 function printRoutineConnection(
-  printer: Printer,
+  printer: SqlPrinter,
   plan: RoutineConnectionPlan,
   parent: Row | null,
   frame: Frame | null,
@@ -106,7 +106,7 @@ function printRoutineConnection(
 type RoutineConnectionPlan = ConnectionPlan & { readonly source: Extract<SetSource, { kind: 'routine' }> };
 
 function printHeldConnection(
-  printer: Printer,
+  printer: SqlPrinter,
   plan: RoutineConnectionPlan,
   { called, isVolatile, frame }: { readonly called: Sql; readonly isVolatile: boolean; readonly frame: Frame | null },
 ): Sql {
@@ -161,7 +161,7 @@ interface SelectOptions {
   readonly before?: Sql;
 }
 
-function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, options: SelectOptions): Sql {
+function printSelect(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSet, options: SelectOptions): Sql {
   const { frame, before = empty } = options;
   const page = plan.entries.some(({ kind }) => kind === 'edges' || kind === 'page_info')
     ? printPage(printer, plan, rows, frame === null ? 'json' : 'text')
@@ -181,7 +181,7 @@ function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, optio
     : sql`select ${object.json} from ${before}${page.from} cross join ${object.from}`;
 }
 
-function connectionParts(printer: Printer, plan: ConnectionPlan, rows: RowSet, page: PrintedPage): TextPart[] {
+function connectionParts(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSet, page: PrintedPage): TextPart[] {
   return objectPieces(plan.entries, (entry): readonly TextPart[] => {
     const paged = page.members.get(entry);
     if (paged === undefined) return [jsonText(printEntry(printer, plan, entry, rows))];
@@ -191,7 +191,7 @@ function connectionParts(printer: Printer, plan: ConnectionPlan, rows: RowSet, p
 
 /** The rows of a total count: the text after `from`. */
 export function printCounted(
-  { names }: Printer,
+  { names }: SqlPrinter,
   { order, distinct }: ConnectionPlan,
   rows: RowSet,
   atMost: LimitPlan | null,
@@ -206,7 +206,7 @@ export function printCounted(
 }
 
 /** Total count, aggregates or groups of a connection as an expression. */
-export function printEntry(printer: Printer, plan: ConnectionPlan, entry: ConnectionEntry, rows: RowSet): Sql {
+export function printEntry(printer: SqlPrinter, plan: ConnectionPlan, entry: ConnectionEntry, rows: RowSet): Sql {
   switch (entry.kind) {
     case 'total_count':
       return sql`(select pg_catalog.count(*) from ${printCounted(printer, plan, rows, entry.atMost)})`;

@@ -14,14 +14,14 @@ import { printCondition, where } from '../sql/condition.ts';
 import { printEntries, printObject } from '../sql/object.ts';
 import { printOperand } from '../sql/operator.ts';
 import { printOutput } from '../sql/output.ts';
-import type { Printer } from '../sql/printer.ts';
+import type { SqlPrinter } from '../sql/printer.ts';
 import { list, type Row, type RowSet } from '../sql/row.ts';
-import { builtin, empty, ident, integer, literal, param, type Sql, sql } from '../sql/sql.ts';
+import { builtin, empty, ident, integerLiteral, literal, param, type Sql, sql } from '../sql/sql.ts';
 import { Computed } from './print-aggregate.ts';
 import { printLimit } from './print-scan.ts';
 
 /** The list of groups as json. */
-export function printGroups(printer: Printer, plan: GroupsPlan, rows: RowSet): Sql {
+export function printGroups(printer: SqlPrinter, plan: GroupsPlan, rows: RowSet): Sql {
   const { from, row, condition } = rows.scan([]);
   const name = printer.names.next('g');
   const computed = new Computed(printer.names, row, name);
@@ -35,7 +35,7 @@ export function printGroups(printer: Printer, plan: GroupsPlan, rows: RowSet): S
   });
   const object = printObject(printer.names, members);
   const order = plan.order.map((term) => printTerm(computed, term, plan.keys, rows.isStored));
-  const groupBy = list(keys.map((_, index) => integer(index + 1)));
+  const groupBy = list(keys.map((_, index) => integerLiteral(index + 1)));
   const offset = plan.offset === null ? empty : sql` offset ${printLimit(plan.offset)}`;
   const scan = sql`select ${list(computed.columns())} from ${from}${where(condition)} group by ${groupBy}${printHaving(printer, plan, row)} order by ${list(order)} limit ${printLimit(plan.limit)}${offset}`;
   const groups = sql`(${scan}) as ${ident(name)}${computed.joined()} cross join ${object.from}`;
@@ -60,7 +60,7 @@ function printKey({ column, truncate }: GroupKey, row: Row): Sql {
   }
 }
 
-function printHaving({ names }: Printer, { having }: GroupsPlan, row: Row): Sql {
+function printHaving({ names }: SqlPrinter, { having }: GroupsPlan, row: Row): Sql {
   if (having === null) return empty;
   const counted = having.counted === null ? null : printCondition(names, having.counted, row);
   const group: Row = { column: (column) => row.column(column), whole: () => row.whole(), counted };
@@ -73,5 +73,5 @@ function printTerm(computed: Computed, term: GroupTerm, keys: readonly GroupKey[
   const place = typeof of === 'number' ? of + 1 : computed.place(of);
   // As in pages: without nulls, use the null position of a default index.
   const isFirst = isStored && key?.truncate === null && key.column.hasNoNulls ? descending : nullsFirst;
-  return sql`${integer(place)}${descending ? sql` desc` : sql` asc`}${isFirst ? sql` nulls first` : sql` nulls last`}`;
+  return sql`${integerLiteral(place)}${descending ? sql` desc` : sql` asc`}${isFirst ? sql` nulls first` : sql` nulls last`}`;
 }

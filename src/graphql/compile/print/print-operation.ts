@@ -7,11 +7,19 @@ import type { Table } from '../../model/model.ts';
 import { type AnswerLayout, layOutAll, layOutText } from '../answer/answer-layout.ts';
 import { printCalledValue } from '../answer/row-layout.ts';
 import type { Path, Slot } from '../input/slot.ts';
-import type { Entry, Keyed, ObjectsPlace, OperationPlan, ValuePlan, WriteChange, WritePlan } from '../plan/plan.ts';
+import type {
+  Keyed,
+  ObjectsPlace,
+  OperationPlan,
+  SelectedValue,
+  ValuePlan,
+  WriteChange,
+  WritePlan,
+} from '../plan/plan.ts';
 import type { Assignment } from '../plan/write/assignment.ts';
 import type { NestedWrites } from '../plan/write/nested-writes.ts';
 import { isTypename, printEntries, printObject } from '../sql/object.ts';
-import type { Printer } from '../sql/printer.ts';
+import type { SqlPrinter } from '../sql/printer.ts';
 import { Names } from '../sql/row.ts';
 import { printSql, type Sql, sql, type ZonedSlot } from '../sql/sql.ts';
 import { printConnectionText } from './print-connection.ts';
@@ -77,7 +85,7 @@ export function printOperation(plan: OperationPlan): readonly Statement[] {
 }
 
 // Parsed after all other parts of a select.
-function offsetCheck({ composites }: OperationPlan, fields: readonly Entry[]): Sql {
+function offsetCheck({ composites }: OperationPlan, fields: readonly SelectedValue[]): Sql {
   return printOffset(printTypeCheck(fields, composites));
 }
 
@@ -87,17 +95,17 @@ function valueStatement(piece: Sql, layout = layOutText(), refusals = noRefusals
   return { ...printSql(piece), layout, result: 'value', refusals };
 }
 
-function hasEdges(field: Entry): boolean {
+function hasEdges(field: SelectedValue): boolean {
   return field.kind === 'connection' && field.connection.entries.some(({ kind }) => kind === 'edges');
 }
 
-function printData(printer: Printer, fields: readonly Entry[]): Sql {
+function printData(printer: SqlPrinter, fields: readonly SelectedValue[]): Sql {
   const members = printEntries(fields, (field) => printValue(printer, field, null));
   const object = printObject(printer.names, members);
   return sql`select ${object.json} from ${object.from}`;
 }
 
-function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
+function printDataText(printer: SqlPrinter, fields: readonly SelectedValue[]): Sql {
   const texts = fields.map((field, index): Sql => {
     const frame = {
       before: `${index === 0 ? '{' : ','}"${field.key}":`,
@@ -110,7 +118,7 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
   return sql`select ${printText(texts)}`;
 }
 
-function printMutationField(plan: OperationPlan, field: Entry): readonly Printed[] {
+function printMutationField(plan: OperationPlan, field: SelectedValue): readonly Printed[] {
   if (field.kind === 'update_list') return printUpdateList(plan, field);
   const printer = makePrinter(plan);
   if (field.kind === 'write') {
@@ -163,7 +171,7 @@ function refusalsOfChange(change: WriteChange, place: Refusals['place'] = null):
 }
 
 function printNestedWrites(
-  printer: Printer,
+  printer: SqlPrinter,
   { table, entries }: WritePlan,
   nested: NestedWrites<WriteChange>,
   check: Sql | null,
@@ -177,6 +185,6 @@ function printNestedWrites(
   return [...printed, valueStatement(statement, layout, { ...noRefusals, place: steps[root]!.place })];
 }
 
-function makePrinter(plan: OperationPlan): Printer {
+function makePrinter(plan: OperationPlan): SqlPrinter {
   return { names: new Names(), enums: plan.enums, printValue };
 }

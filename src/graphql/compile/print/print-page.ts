@@ -12,7 +12,7 @@ import type { ConnectionEntry, ConnectionPlan, ObjectPlan, PageFact } from '../p
 import { columnOf } from '../plan/plan-order.ts';
 import { conjunction, where } from '../sql/condition.ts';
 import { isTypename, type PrintedObject, printEntries, printObject } from '../sql/object.ts';
-import { type Printer, printMembers } from '../sql/printer.ts';
+import { printMembers, type SqlPrinter } from '../sql/printer.ts';
 import { list, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
 import { printOtherKey } from './print-order.ts';
@@ -30,7 +30,7 @@ export interface PrintedPage {
 }
 
 /** Prints the page; the plan selects edges or page info. */
-export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet, form: Form): PrintedPage {
+export function printPage(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSet, form: Form): PrintedPage {
   const page = new SubqueryRow(printer.names.next('p'));
   const name = printer.names.next('g');
   const columns: Sql[] = [];
@@ -69,7 +69,7 @@ export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet, 
 }
 
 interface PageContext {
-  readonly printer: Printer;
+  readonly printer: SqlPrinter;
   readonly plan: ConnectionPlan;
   readonly rows: RowSet;
   readonly page: SubqueryRow;

@@ -26,15 +26,15 @@ import type {
   ConnectionEntry,
   ConnectionPlan,
   EdgeEntry,
-  Entry,
   ObjectPlan,
   PageFact,
+  SelectedValue,
   Typename,
   ValuePlan,
 } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
 import { printKey, where } from '../sql/condition.ts';
-import { type Printer, tableName } from '../sql/printer.ts';
+import { type SqlPrinter, tableName } from '../sql/printer.ts';
 import { directRow, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { ident, type Sql, sql } from '../sql/sql.ts';
 import { printCounted, printEntry, tableRows } from './print-connection.ts';
@@ -47,8 +47,8 @@ const maxColumns = 1600;
 
 /** Prints the root fields of a query as rows; null if impossible. */
 export function printRows(
-  printer: Printer,
-  fields: readonly Entry[],
+  printer: SqlPrinter,
+  fields: readonly SelectedValue[],
 ): { readonly select: Sql; readonly layout: AnswerLayout } | null {
   const [field, ...others] = fields.filter(({ kind }) => kind !== 'typename');
   if (field === undefined || others.length > 0) return null;
@@ -68,7 +68,7 @@ interface PrintedField extends Partial<Omit<AnswerLayout, 'pieces'>> {
   readonly pieces: readonly AnswerPiece[];
 }
 
-function printField(printer: Printer, value: ValuePlan): PrintedField | null {
+function printField(printer: SqlPrinter, value: ValuePlan): PrintedField | null {
   if (value.kind === 'row' && value.source.kind === 'key') {
     const { table, slots } = value.source;
     return printByKey(printer, value.object, (row) => printKey(table, slots, row), table);
@@ -85,7 +85,7 @@ function printField(printer: Printer, value: ValuePlan): PrintedField | null {
 }
 
 function printByKey(
-  printer: Printer,
+  printer: SqlPrinter,
   object: ObjectPlan,
   condition: (row: Row) => Sql,
   table: Table,
@@ -106,7 +106,7 @@ function printByKey(
 }
 
 // Only counts and aggregates: one row.
-function printSums(printer: Printer, plan: ConnectionPlan, rows: RowSet): PrintedField {
+function printSums(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSet): PrintedField {
   const selection = new Selection();
   const sums = plan.entries.filter(({ kind }) => kind !== 'typename');
   const [only, ...others] = sums;
@@ -131,7 +131,7 @@ interface PageContext extends RowContext {
   readonly page: SubqueryRow;
 }
 
-function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): PrintedField | null {
+function printPageRows(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSet): PrintedField | null {
   const counted = isCounted(plan);
   if (!isPlain(plan, rows.table, counted)) return null;
   const page = new SubqueryRow(printer.names.next('p'));

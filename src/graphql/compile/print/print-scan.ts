@@ -11,7 +11,7 @@
 import type { ConnectionPlan, CursorPlan, LimitPlan, OrderExpression, OrderTerm } from '../plan/plan.ts';
 import { conjunction, where } from '../sql/condition.ts';
 import { list, type Names, type Part, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
-import { builtin, empty, ident, integer, join, param, type Sql, sql } from '../sql/sql.ts';
+import { builtin, empty, ident, integerLiteral, join, param, type Sql, sql } from '../sql/sql.ts';
 import { lastOf, mayBeNull, printAfter, printOrder, takesEither } from './print-order.ts';
 
 /** The input of a scan. */
@@ -68,7 +68,7 @@ export function printFirst(names: Names, plan: Scanned, rows: RowSet, read: (row
   if (scansOf(scanning).flat().length > 1) {
     const page = new SubqueryRow(names.next('q'));
     const value = read(page);
-    const select = printSelect(names, { ...scanning, distinct: 0, page, limit: integer(1), offset: null });
+    const select = printSelect(names, { ...scanning, distinct: 0, page, limit: integerLiteral(1), offset: null });
     return sql`${value} from (${select}) as ${ident(page.alias)}`;
   }
   const { from, row, condition, sortKeys } = rows.scan(order);
@@ -194,10 +194,12 @@ function isRequired(expression: OrderExpression): boolean {
 
 // A page size may be the largest `integer`, so the addition must use a wider type.
 function printOneMore(limit: LimitPlan): Sql {
-  return limit.kind === 'constant' ? integer(limit.value + 1) : sql`${printLimit(limit)} operator(pg_catalog.+) 1`;
+  return limit.kind === 'constant'
+    ? integerLiteral(limit.value + 1)
+    : sql`${printLimit(limit)} operator(pg_catalog.+) 1`;
 }
 
 /** A number of rows. */
 export function printLimit(limit: LimitPlan): Sql {
-  return limit.kind === 'constant' ? integer(limit.value) : param(limit.slot, builtin.int8);
+  return limit.kind === 'constant' ? integerLiteral(limit.value) : param(limit.slot, builtin.int8);
 }

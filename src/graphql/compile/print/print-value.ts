@@ -3,21 +3,21 @@
  */
 import { invariant, unreachable } from '../../../shared/invariant.ts';
 import { printNodeId } from '../cursor/print-cursor.ts';
-import type { Entry, ObjectPlan, ResultPlan, RowSource } from '../plan/plan.ts';
+import type { ObjectPlan, ResultPlan, RowSource, SelectedValue } from '../plan/plan.ts';
 import { printJoin, printKey, where } from '../sql/condition.ts';
 import { printObject } from '../sql/object.ts';
 import { isReadTwice, printJsonText, printOutput } from '../sql/output.ts';
-import { current, type PrintedValue, type Printer, printCall, printMembers, tableName } from '../sql/printer.ts';
+import { current, type PrintedValue, printCall, printMembers, type SqlPrinter, tableName } from '../sql/printer.ts';
 import { directRow, everythingOf, list, type Row, SubqueryRow } from '../sql/row.ts';
 import { builtin, empty, ident, param, type Sql, sql } from '../sql/sql.ts';
 import { printConnection } from './print-connection.ts';
 import { printLimit } from './print-scan.ts';
 
 /** An expression for a value; `row` is the current row, null at the root. */
-export function printValue(printer: Printer, value: PrintedValue, row: Row | null): Sql {
+export function printValue(printer: SqlPrinter, value: PrintedValue, row: Row | null): Sql {
   switch (value.kind) {
     case 'introspection':
-      return param({ kind: 'introspection', responseKey: (value as Entry).key }, builtin.json);
+      return param({ kind: 'introspection', responseKey: (value as SelectedValue).key }, builtin.json);
     case 'column':
       return value.at === null
         ? printOutput(current(row).column(value.column), value.column.type!, printer.enums)
@@ -41,7 +41,7 @@ export function printValue(printer: Printer, value: PrintedValue, row: Row | nul
   }
 }
 
-function printCallResult(printer: Printer, { call, at }: CalledValue, row: Row | null): Sql {
+function printCallResult(printer: SqlPrinter, { call, at }: CalledValue, row: Row | null): Sql {
   const { routine } = call;
   const invoked = printCall(call, row);
   const output = (value: Sql): Sql => {
@@ -73,7 +73,7 @@ function printCallResult(printer: Printer, { call, at }: CalledValue, row: Row |
 
 type CalledValue = Extract<PrintedValue, { kind: 'call' }>;
 
-function printRow(printer: Printer, source: RowSource, object: ObjectPlan, parent: Row | null): Sql {
+function printRow(printer: SqlPrinter, source: RowSource, object: ObjectPlan, parent: Row | null): Sql {
   const alias = printer.names.next('t');
   const row = directRow(alias, source.table);
   const printed = printObject(printer.names, printMembers(printer, object, row));
@@ -100,7 +100,7 @@ function printRow(printer: Printer, source: RowSource, object: ObjectPlan, paren
   }
 }
 
-function printResult(printer: Printer, { call, object, page }: ResultPlan, parent: Row | null): Sql {
+function printResult(printer: SqlPrinter, { call, object, page }: ResultPlan, parent: Row | null): Sql {
   const { names } = printer;
   const alias = names.next('f');
   const row: Row = { column: ({ name }) => ident(alias, name), whole: () => everythingOf(alias) };

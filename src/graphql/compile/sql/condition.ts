@@ -32,7 +32,7 @@ import {
 import { printCall, tableName } from './printer.ts';
 import { directRow, type Names, type Row } from './row.ts';
 import { printSearch } from './search.ts';
-import { builtin, ident, integer, join, literal, param, type Sql, sql } from './sql.ts';
+import { builtin, ident, integerLiteral, join, literal, param, type Sql, sql } from './sql.ts';
 
 /** Conditions joined by `and`; null without any. */
 export function conjunction(conditions: readonly (Sql | null)[]): Sql | null {
@@ -130,7 +130,7 @@ function printCountRelated(
   const most = sql`greatest(${operand}, 0)`;
   const limit =
     operator === 'in'
-      ? integer(maxCounted + 1)
+      ? integerLiteral(maxCounted + 1)
       : ['gte', 'lt'].includes(operator)
         ? most
         : sql`${most} operator(pg_catalog.+) 1`;

@@ -11,15 +11,15 @@ import { ident, param, Sql, sql } from './sql.ts';
 export type PrintedValue = Exclude<ValuePlan, Typename>;
 
 /** What printing needs besides the plan. */
-export interface Printer {
+export interface SqlPrinter {
   readonly names: Names;
   readonly enums: ReadonlyMap<Oid, EnumType>;
   /** Values contain each other; the recursion goes through here, to avoid a mutual import. */
-  printValue(printer: Printer, value: PrintedValue, row: Row | null): Sql;
+  printValue(printer: SqlPrinter, value: PrintedValue, row: Row | null): Sql;
 }
 
 /** The members of an object over a row. */
-export function printMembers(printer: Printer, object: ObjectPlan, row: Row | null): readonly Member[] {
+export function printMembers(printer: SqlPrinter, object: ObjectPlan, row: Row | null): readonly Member[] {
   return printEntries(object.entries, (value) => printer.printValue(printer, value, row));
 }
 

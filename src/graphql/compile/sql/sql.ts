@@ -154,7 +154,7 @@ export function literal(text: string): Sql {
 }
 
 /** An integer constant. */
-export function integer(value: number): Sql {
+export function integerLiteral(value: number): Sql {
   invariant(Number.isSafeInteger(value) && value >= 0, 'not a non-negative integer');
   return Sql.quoted(String(value));
 }

@@ -108,6 +108,6 @@ function isBytes(text: string | Utf8Text): text is Utf8Text {
 }
 
 /** Length of a text in UTF-8. */
-export function bytesOf(text: Text): number {
+export function utf8Bytes(text: Text): number {
   return typeof text === 'string' ? Buffer.byteLength(text) : text.bytes;
 }

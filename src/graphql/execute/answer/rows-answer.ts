@@ -20,7 +20,7 @@ import {
   TextTooLong,
   viewOf,
 } from '../../compile/answer/json-writer.ts';
-import { bytesOf } from './compressed-text.ts';
+import { utf8Bytes } from './compressed-text.ts';
 
 /** The context of one answer. */
 export interface AnswerContext {
@@ -157,7 +157,7 @@ export class RowsAnswer implements RowCollector {
     if (this.#isOver || this.#context.memory.isOver) return '';
     this.#prepared.expectedBytes = Math.min(maxInitialBytes, this.#writer.length + 64);
     const text = this.#text();
-    const bytes = bytesOf(text);
+    const bytes = utf8Bytes(text);
     if (bytes > this.#roomBytes) this.#overflow();
     this.#context.memory.bytes += bytes;
     return text;

@@ -6,7 +6,7 @@
  */
 
 import type { operatorTokenCommand } from '../../../management/tokens/access-tokens.ts';
-import type { Project } from '../../routes/studio-project.ts';
+import type { StudioProject } from '../../routes/studio-project.ts';
 import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
 import { createStore, type Store, useStore } from './store.ts';
 import { mayLose } from './unsaved.ts';
@@ -14,7 +14,7 @@ import { mayLose } from './unsaved.ts';
 /** The states of a session. `expired` keeps the project, so that pages stay unchanged. */
 type Session =
   | { readonly kind: 'none' }
-  | { readonly kind: 'open' | 'expired'; readonly token: string; readonly project: Project };
+  | { readonly kind: 'open' | 'expired'; readonly token: string; readonly project: StudioProject };
 
 /** The session of this tab. */
 export const session: Store<Session> = createStore<Session>({ kind: 'none' });
@@ -65,7 +65,7 @@ addEventListener('hashchange', () => {
 
 /** @throws ApiError if the token is invalid. */
 export async function signIn(token: string): Promise<void> {
-  const { body: project } = await ask<Project>('/studio/project', { headers: bearer(token) });
+  const { body: project } = await ask<StudioProject>('/studio/project', { headers: bearer(token) });
   sessionStorage.setItem(storageName, token);
   session.set({ kind: 'open', token, project });
 }

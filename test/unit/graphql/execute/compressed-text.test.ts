@@ -4,10 +4,10 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import {
-  bytesOf,
   CompressedText,
   joinTexts,
   TextWriter,
+  utf8Bytes,
 } from '../../../../src/graphql/execute/answer/compressed-text.ts';
 
 const maxBytes = 16 * 1024 * 1024;
@@ -25,13 +25,13 @@ describe('A text', () => {
     const { text, expected } = lines(1000);
     expect(text).toBe(expected);
     expect(new TextWriter(maxBytes).end()).toBe('');
-    expect(bytesOf('ü')).toBe(2);
+    expect(utf8Bytes('ü')).toBe(2);
   });
 
   test('that is long is one gzip file', () => {
     const { text, expected } = lines(100_000);
     expect(String(text)).toBe(expected);
-    expect(bytesOf(text)).toBe(Buffer.byteLength(expected));
+    expect(utf8Bytes(text)).toBe(Buffer.byteLength(expected));
     const { gzip } = text as CompressedText;
     expect(gunzipSync(gzip).toString()).toBe(expected);
     expect(gzip.length).toBeLessThan(Buffer.byteLength(expected) / 3);

@@ -18,7 +18,7 @@ import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { printJoined } from '../../sql/operator.ts';
 import { tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names } from '../../sql/row.ts';
-import { empty, ident, integer, join, literal, operatorIn, type Sql, sql } from '../../sql/sql.ts';
+import { empty, ident, integerLiteral, join, literal, operatorIn, type Sql, sql } from '../../sql/sql.ts';
 
 /** The table of an insert. */
 export interface InsertTarget {
@@ -98,7 +98,7 @@ function printToken(table: Table, token: IndexToken): Sql {
     case 'text':
       return literal(token.text);
     case 'number':
-      return integer(token.value);
+      return integerLiteral(token.value);
     case 'function':
       return ident(token.namespace, token.name);
     case 'cast':

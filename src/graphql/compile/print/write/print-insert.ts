@@ -14,7 +14,7 @@ import type { InsertColumn, InsertLink } from '../../plan/write/nested-writes.ts
 import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { tableName } from '../../sql/printer.ts';
 import { list, type Names } from '../../sql/row.ts';
-import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
+import { builtin, empty, ident, integerLiteral, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { type InsertTarget, printConflict } from './print-conflict.ts';
 
 /**
@@ -70,7 +70,7 @@ function printRows(names: Names, { columns, links }: InsertChange, into: Sql, ro
     return sql`${ident(given[link]!)} as materialized (${read})`;
   });
   const values = rows.map((cells, index) => {
-    const place = (link: number) => sql`${ident(given[link]!, 'a')}[${integer(index + 1)}]`;
+    const place = (link: number) => sql`${ident(given[link]!, 'a')}[${integerLiteral(index + 1)}]`;
     const from = (link: number, expression: Sql) => sql`(select ${expression} from ${ident(given[link]!)})`;
     const row = cells.map((cell, at) => {
       if (cell === 'default') return sql`default`;
@@ -148,7 +148,7 @@ function printGiven(source: string, { column, values, named }: InsertColumn, ind
 // A missing key fails on purpose, by a cast that contains a column: the planner evaluates no constant one first.
 function printKey(rows: Sql, place: Sql, key: number): Sql {
   const index = sql`(${place} operator(pg_catalog.-) 1)`;
-  const found = sql`${rows} operator(pg_catalog.->) ${index} operator(pg_catalog.->>) ${integer(key)}`;
+  const found = sql`${rows} operator(pg_catalog.->) ${index} operator(pg_catalog.->>) ${integerLiteral(key)}`;
   const marker = sql`${printFailure(markers.noKey, place)}::pg_catalog.text`;
   return sql`coalesce(${found}, ${marker})`;
 }

@@ -17,7 +17,7 @@ import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { printJoined } from '../../sql/operator.ts';
 import { tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/row.ts';
-import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
+import { builtin, empty, ident, integerLiteral, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { printInsert, printKeptKeys } from './print-insert.ts';
 import { type Joined, printWritten, type WrittenRows } from './print-write.ts';
 
@@ -53,7 +53,7 @@ function guardsOf({ change, count, keys }: WriteStep<WriteChange>): readonly Gua
 function printWithin(names: Names, { step, pairs }: Within, row: Row): Joined {
   const [given, element] = [names.next('k'), names.next('e')];
   const keys = pairs.map(({ of, key }, index) => {
-    const text = sql`${ident(element, 'v')} operator(pg_catalog.->>) ${integer(key)}`;
+    const text = sql`${ident(element, 'v')} operator(pg_catalog.->>) ${integerLiteral(key)}`;
     return sql`(${text})::${typeName(of.cast)} as ${ident(`k${index}`)}`;
   });
   const elements = sql`pg_catalog.jsonb_array_elements(${printKeptKeys(step)}) as ${ident(element)}("v")`;
@@ -87,7 +87,7 @@ function printRootKeys(names: Names, table: Table, { steps, root }: NestedWrites
   const { keys } = steps[root]!;
   const element = names.next('e');
   const texts = keyColumns(table).map((column, index) => {
-    const text = sql`${ident(element, 'v')} operator(pg_catalog.->>) ${integer(keys.indexOf(column))}`;
+    const text = sql`${ident(element, 'v')} operator(pg_catalog.->>) ${integerLiteral(keys.indexOf(column))}`;
     return sql`(${text})::${typeName(column.cast)} as ${ident(`k${index}`)}`;
   });
   const elements = sql`pg_catalog.jsonb_array_elements(${printKeptKeys(root)}) with ordinality as ${ident(element)}("v", "n")`;

@@ -15,7 +15,7 @@ import type { EachUpdate } from '../../plan/write/assignment.ts';
 import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { printObjectQuery } from '../../sql/object.ts';
 import { printCompared } from '../../sql/operator.ts';
-import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
+import { printMembers, type SqlPrinter, tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names, SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { printAssignments } from './print-assignment.ts';
@@ -23,7 +23,7 @@ import { type PrintedRows, printOffset } from './print-write.ts';
 
 /** The answers of the run's entries, a row for each. @param check As in `printWrite`. */
 export function printEach(
-  printer: Printer,
+  printer: SqlPrinter,
   { table, entries }: UpdateListPlan,
   change: EachUpdate,
   check: Sql | null,

@@ -15,7 +15,7 @@ import type { ObjectPlan, WriteChange, WritePlan } from '../../plan/plan.ts';
 import { conjunction, printCondition, where } from '../../sql/condition.ts';
 import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { printObject } from '../../sql/object.ts';
-import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
+import { printMembers, type SqlPrinter, tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, param, type Sql, sql } from '../../sql/sql.ts';
 import { printAssignments } from './print-assignment.ts';
@@ -39,7 +39,7 @@ export interface WrittenRows {
 
 /** @param check Refuses changed column types (print-type-check.ts); null: nothing to check. */
 export function printWrite(
-  printer: Printer,
+  printer: SqlPrinter,
   { table, change, entries }: Omit<WritePlan, 'nested'>,
   check: Sql | null,
 ): PrintedRows {
@@ -71,7 +71,7 @@ export function printWrite(
 
 /** The answer as a statement that reads the rows. @param check As in `printWrite`. */
 export function printAnswer(
-  printer: Printer,
+  printer: SqlPrinter,
   entries: WritePlan['entries'],
   rows: WrittenRows,
   check: Sql | null,

@@ -1,7 +1,7 @@
 /**
  * The Schema page: what each role sees of the database, as tables and as a drawing, and what it does not see and why.
  */
-import type { Project } from '../../../routes/studio-project.ts';
+import type { StudioProject } from '../../../routes/studio-project.ts';
 import { Choice } from '../../components/choice.tsx';
 import { OperatorsOnly, Waiting } from '../../components/problem.tsx';
 import { goTo, usePlace } from '../../shared/router.ts';
@@ -25,7 +25,7 @@ export function SchemaPage() {
   return <Schema roles={now.project.roles} />;
 }
 
-function Schema({ roles }: { readonly roles: Project['roles'] }) {
+function Schema({ roles }: { readonly roles: StudioProject['roles'] }) {
   const { segments, query } = usePlace();
   const role = query.get('role') ?? roles.anon;
   const name = segments[1] ?? null;
