@@ -28,16 +28,22 @@ begin
     union all
     select 0, 'public'
   ),
-  thing (schema, owner, what) as (
-    select s.oid, s.owner, pg_catalog.format('schema %I', s.name) from schema s
+  -- Joined before they are named, because a database has thousands.
+  thing (role, what) as (
+    select u.name, pg_catalog.format('schema %I', s.name)
+    from schema s join untrusted u on u.oid operator(pg_catalog.=) s.owner
     union all
-    select c.relnamespace, c.relowner, pg_catalog.format('%s', c.oid::pg_catalog.regclass) from pg_catalog.pg_class c
+    select u.name, pg_catalog.format('%s', c.oid::pg_catalog.regclass)
+    from pg_catalog.pg_class c join schema s on s.oid operator(pg_catalog.=) c.relnamespace join untrusted u on u.oid operator(pg_catalog.=) c.relowner
     union all
-    select p.pronamespace, p.proowner, pg_catalog.format('%s', p.oid::pg_catalog.regprocedure) from pg_catalog.pg_proc p
+    select u.name, pg_catalog.format('%s', p.oid::pg_catalog.regprocedure)
+    from pg_catalog.pg_proc p join schema s on s.oid operator(pg_catalog.=) p.pronamespace join untrusted u on u.oid operator(pg_catalog.=) p.proowner
     union all
-    select t.typnamespace, t.typowner, pg_catalog.format('type %s', t.oid::pg_catalog.regtype) from pg_catalog.pg_type t
+    select u.name, pg_catalog.format('type %s', t.oid::pg_catalog.regtype)
+    from pg_catalog.pg_type t join schema s on s.oid operator(pg_catalog.=) t.typnamespace join untrusted u on u.oid operator(pg_catalog.=) t.typowner
     union all
-    select o.oprnamespace, o.oprowner, pg_catalog.format('operator %s', o.oid::pg_catalog.regoperator) from pg_catalog.pg_operator o
+    select u.name, pg_catalog.format('operator %s', o.oid::pg_catalog.regoperator)
+    from pg_catalog.pg_operator o join schema s on s.oid operator(pg_catalog.=) o.oprnamespace join untrusted u on u.oid operator(pg_catalog.=) o.oprowner
   ),
   written ("table", acl) as (
     select c.oid::pg_catalog.regclass, c.relacl
@@ -46,8 +52,8 @@ begin
       pg_catalog.string_to_array(pg_catalog.current_setting('pgreflect.written_tables'), ','))
   ),
   problem (rank, role, what) as (
-    select 1, u.name, pg_catalog.format('%s belongs to the role "%s", who could run code of their own through it', t.what, u.name)
-    from thing t join schema s on s.oid operator(pg_catalog.=) t.schema join untrusted u on u.oid operator(pg_catalog.=) t.owner
+    select 1, t.role, pg_catalog.format('%s belongs to the role "%s", who could run code of their own through it', t.what, t.role)
+    from thing t
     union all
     select 2, u.name, case when u.oid operator(pg_catalog.=) 0
       then pg_catalog.format('everybody may create objects in the schema %I: revoke create on schema %I from public', s.name, s.name)
