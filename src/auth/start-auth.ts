@@ -8,6 +8,7 @@ import { OutboxWorker } from '../email/outbox/outbox-worker.ts';
 import { createInbox, type Inbox } from '../email/transport/inbox.ts';
 import { createMailer } from '../email/transport/mailer.ts';
 import type { OwnPool } from '../postgres/migrations/own-pool.ts';
+import type { RepeatedWork } from '../postgres/system/repeated-work.ts';
 import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Egress } from '../shared/egress/egress.ts';
@@ -90,7 +91,13 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const hooks = createHooks({ database, clock, observe, egress });
   const outbox = new OutboxWorker({
     sendByHook: createHookSender(hooks),
-    ...{ database: side, mailer, currentConfig, configVersion, isInstalled, clock, observe },
+    database: side,
+    mailer,
+    currentConfig,
+    configVersion,
+    isInstalled,
+    clock,
+    observe,
   });
   const background = new Background(observe, overloaded);
   const services: AuthServices = {
@@ -123,11 +130,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     background,
     minRefusalMs: setup.minRefusalMs ?? defaultMinRefusalMs,
   };
-  const cleaner = createCleanUpWork({
-    ...{ database, currentConfig, isInstalled, clock, observe },
-    everyMs: config.cleanUpMs,
-    deleteAnonymousUsers: config.cleanUpAnonymousUsers,
-  });
+  const cleaner = createCleaner(setup, isInstalled);
   outbox.start();
   if (config.cleanUpMs > 0) cleaner.start();
   const stop = async () => {
@@ -137,6 +140,21 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     await side.stop();
   };
   return { services, inbox: createInbox(database), isInstalled, stop };
+}
+
+function createCleaner(
+  { config, database, currentConfig, clock, observe }: AuthSetup,
+  isInstalled: () => Promise<boolean>,
+): RepeatedWork {
+  return createCleanUpWork({
+    database,
+    currentConfig,
+    isInstalled,
+    clock,
+    observe,
+    everyMs: config.cleanUpMs,
+    deleteAnonymousUsers: config.cleanUpAnonymousUsers,
+  });
 }
 
 function openSidePool({ config, database, observe, onLost }: AuthSetup): SystemPool {

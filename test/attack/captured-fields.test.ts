@@ -64,8 +64,12 @@ test('a computed field replaces neither a column nor another computed field of a
 
 test('a foreign key replaces neither a column nor a relationship of the table that it leads to', async () => {
   const key = (name: string) => ({
-    ...{ local_name: name, foreign_name: 'account', local_columns: ['aid'] },
-    ...{ foreign_schema: 'app', foreign_table: 'account', foreign_columns: ['id'] },
+    local_name: name,
+    foreign_name: 'account',
+    local_columns: ['aid'],
+    foreign_schema: 'app',
+    foreign_table: 'account',
+    foreign_columns: ['id'],
   });
   const directive = { foreign_keys: [key('ordersCollection'), key('email'), key('forged')] };
   await tenantMakes(`

@@ -25,7 +25,9 @@ beforeAll(async () => {
 beforeEach(async () => {
   auth = await testAuth(database, {
     ...googleValues(provider),
-    ...{ security_manual_linking_enabled: true, external_anonymous_users_enabled: true, smtp_max_frequency: 0 },
+    security_manual_linking_enabled: true,
+    external_anonymous_users_enabled: true,
+    smtp_max_frequency: 0,
   });
 });
 

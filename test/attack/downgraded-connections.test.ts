@@ -28,7 +28,12 @@ test.each([
   meddler.answer = answer;
   const url = login(parameters, '0.0.0.0', meddler.port);
   const config = testConfig({
-    ...{ databaseUrl: url, adminDatabaseUrl: url, schemas: ['public'], port: 0, poolSize: 2, poolWaitMs: 30_000 },
+    databaseUrl: url,
+    adminDatabaseUrl: url,
+    schemas: ['public'],
+    port: 0,
+    poolSize: 2,
+    poolWaitMs: 30_000,
   });
   const gateway = await startGateway(config);
   onTestFinished(() => gateway.stop());

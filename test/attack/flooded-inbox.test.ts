@@ -172,8 +172,11 @@ test('networks in which the owner is signed in have emails of their own; those o
 test('the hook that sends emails is not called for an address that got too many', async () => {
   const server = await startHookServer();
   const auth = await serve({
-    ...{ rate_limit_email_recipient: 2, hook_send_email_enabled: true, hook_send_email_uri: server.url },
-    ...{ hook_send_email_secrets: hookSecret, mailer_delivery: 'direct' },
+    rate_limit_email_recipient: 2,
+    hook_send_email_enabled: true,
+    hook_send_email_uri: server.url,
+    hook_send_email_secrets: hookSecret,
+    mailer_delivery: 'direct',
   });
   const email = 'hooked@x.test';
   for (let time = 0; time < 4; time += 1) await auth.ask('/signup', { email, password });

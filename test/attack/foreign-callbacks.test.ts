@@ -133,7 +133,8 @@ test("a person who opens somebody else's linking links nothing: a page names the
   const preflight = await fetch(`${auth.url}/auth/v1/user/identities/authorize?provider=keycloak`, {
     method: 'OPTIONS',
     headers: {
-      ...{ origin: 'https://evil.test', 'access-control-request-method': 'GET' },
+      origin: 'https://evil.test',
+      'access-control-request-method': 'GET',
       'access-control-request-headers': 'authorization',
     },
   });
@@ -154,7 +155,9 @@ test('with https the cookie is of this host alone, and comes back with a form of
   const auth = await testAuth(
     database,
     keycloakValues(provider, {
-      ...{ external_apple_enabled: true, external_apple_url: provider.issuer, external_apple_client_id: 'us' },
+      external_apple_enabled: true,
+      external_apple_url: provider.issuer,
+      external_apple_client_id: 'us',
       external_apple_secret: 'ours',
     }),
     { externalUrl: 'https://db.test' },

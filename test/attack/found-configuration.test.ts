@@ -25,7 +25,10 @@ function load(toml: string, named = false, environment: Record<string, string> =
   writeFileSync(join(folder, 'pgreflect.toml'), toml);
   const cloud = { AWS_SECRET_ACCESS_KEY: 'the cloud key of the developer' };
   const { auth, allProblems } = loadServeOptions({
-    ...{ flags: new Map(), authFlags: new Map(), problems: [], workingDirectory: folder },
+    flags: new Map(),
+    authFlags: new Map(),
+    problems: [],
+    workingDirectory: folder,
     configFile: named ? 'pgreflect.toml' : null,
     environment: {
       ...cloud,

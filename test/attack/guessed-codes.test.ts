@@ -161,8 +161,10 @@ test('wrong guesses invalidate a code whose row another code has deleted', async
 test('wrong guesses invalidate a code of a text message', async () => {
   const phone = '4915550002';
   const auth = await serve({
-    ...{ external_phone_enabled: true, sms_test_otp: `${phone}=123456`, sms_otp_exp: 600 },
-    ...{ sms_test_otp_valid_until: '2099-01-01T00:00:00Z' },
+    external_phone_enabled: true,
+    sms_test_otp: `${phone}=123456`,
+    sms_otp_exp: 600,
+    sms_test_otp_valid_until: '2099-01-01T00:00:00Z',
   });
   await auth.ask('/signup', { phone, password: 'a good password' });
   await guess(auth, { type: 'sms', phone }, '123456', 10);

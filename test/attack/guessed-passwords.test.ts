@@ -71,7 +71,8 @@ test('right passwords do not count: an account may sign in a hundred times at on
 test('guesses at the current password by whoever holds a session count with those at the sign-in', async () => {
   const database = await createAuthDatabase();
   const values = {
-    ...{ security_sb_forwarded_for_enabled: true, rate_limit_verify: 1 },
+    security_sb_forwarded_for_enabled: true,
+    rate_limit_verify: 1,
     security_update_password_require_current_password: true,
   };
   const auth = await testAuth(database, values, { trustedProxies: ['127.0.0.1'] });

@@ -117,7 +117,7 @@ const refused: { readonly email: string; readonly phone: string }[] = [];
 
 test.each(ways)('%s by %s %j answers alike where a hook lets nobody sign up', async (...way) => {
   const values = {
-    ...{ hook_before_user_created_enabled: true },
+    hook_before_user_created_enabled: true,
     hook_before_user_created_uri: 'pg-functions://postgres/app/nobody',
   };
   const { known, first } = await askEach(values, way);

@@ -78,8 +78,12 @@ test.each([
 
 test('a row that is too long ends a statement of our own, and the next one is served', async () => {
   const pool = createSystemPool({
-    ...{ connectionString: database.url, size: 1, waitMs: 60_000, applicationName: 'test' },
-    ...{ maxMessageBytes: 1_000_000, onError: () => {} },
+    connectionString: database.url,
+    size: 1,
+    waitMs: 60_000,
+    applicationName: 'test',
+    maxMessageBytes: 1_000_000,
+    onError: () => {},
   });
   const giant = "select repeat('x', 2000000) as text";
   await expect(pool.query(giant)).rejects.toMatchObject({ kind: 'too_large' });

@@ -39,7 +39,9 @@ beforeEach(async () => {
 const wanted = { name: 'mine', scopes: ['auth_config:read'], expiresAt: null };
 const ask = (token: string, method: string, body?: unknown, id?: string): Promise<ManagementReply> =>
   managed.call({
-    ...{ method, path: id === undefined ? path : `${path}/${id}`, token: `Bearer ${token}` },
+    method,
+    path: id === undefined ? path : `${path}/${id}`,
+    token: `Bearer ${token}`,
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
@@ -154,8 +156,10 @@ test('with a token, all die that were made with it, and with those; the list nam
   const { body: list } = await ask(fixedToken, 'GET');
   const makers = Object.fromEntries(list.map(({ id, createdBy }: Record<string, string>) => [id, createdBy]));
   expect(makers).toEqual({
-    ...{ [await idOf(stolen)]: null, [child.id]: await idOf(stolen) },
-    ...{ [grandchild.id]: child.id, [other.id]: 'fixed' },
+    [await idOf(stolen)]: null,
+    [child.id]: await idOf(stolen),
+    [grandchild.id]: child.id,
+    [other.id]: 'fixed',
   });
   expect(await ask(fixedToken, 'DELETE', undefined, await idOf(stolen))).toMatchObject({ status: 200 });
   const texts = [stolen, child.token, grandchild.token, other.token];
@@ -229,11 +233,14 @@ test('the token is in its answer and nowhere else; the audit log names who creat
   );
   expect(rows.map(({ payload }) => payload)).toMatchObject([
     {
-      ...{ action: 'access_token_created', log_type: 'token', actor_username: `test (${await idOf(operator)})` },
+      action: 'access_token_created',
+      log_type: 'token',
+      actor_username: `test (${await idOf(operator)})`,
       traits: { access_token_id: await idOf(operator), created_token_id: id, scopes: wanted.scopes, name: 'mine' },
     },
     {
-      ...{ action: 'access_token_revoked', actor_username: 'the access token of the project (--access-token)' },
+      action: 'access_token_revoked',
+      actor_username: 'the access token of the project (--access-token)',
       traits: { access_token_id: 'fixed', revoked_token_id: id, name: 'mine' },
     },
   ]);

@@ -33,7 +33,10 @@ test.each(['pgreflect', 'pgreflect_config'] as const)(
     let change = false;
     let isFound = false;
     const listener = startListener({
-      ...{ connectionString: database.url, applicationName: 'test', channel, onLost: () => {} },
+      connectionString: database.url,
+      applicationName: 'test',
+      channel,
+      onLost: () => {},
       check: async () => {
         checks += 1;
         atOnce += 1;

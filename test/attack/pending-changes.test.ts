@@ -16,8 +16,13 @@ const password = 'a good password';
 
 const serve = () =>
   testAuth(database, {
-    ...{ mailer_secure_email_change_enabled: false, smtp_max_frequency: 0, security_manual_linking_enabled: true },
-    ...{ external_phone_enabled: true, sms_provider: 'capture', sms_max_frequency: 0, sms_otp_exp: 3600 },
+    mailer_secure_email_change_enabled: false,
+    smtp_max_frequency: 0,
+    security_manual_linking_enabled: true,
+    external_phone_enabled: true,
+    sms_provider: 'capture',
+    sms_max_frequency: 0,
+    sms_otp_exp: 3600,
   });
 
 interface Owner {

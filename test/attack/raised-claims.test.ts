@@ -102,9 +102,15 @@ test('a later end is the usual one, and the log says so once', async () => {
 
 test('what hooks of applications do goes on: more claims, fewer, shorter and weaker ones', async () => {
   const { auth, email } = await hookedAuth(({ iat, amr }) => ({
-    ...{ exp: iat + 900, aal: 'aal1', aud: ['authenticated'], role: 'authenticated', amr: ['password'] },
-    ...{ app_metadata: { org: 'acme', roles: ['service_role'] }, user_metadata: undefined, user_role: 'admin' },
-    ...{ amr_count: amr.length },
+    exp: iat + 900,
+    aal: 'aal1',
+    aud: ['authenticated'],
+    role: 'authenticated',
+    amr: ['password'],
+    app_metadata: { org: 'acme', roles: ['service_role'] },
+    user_metadata: undefined,
+    user_role: 'admin',
+    amr_count: amr.length,
   }));
   const { lines, claims, expiresIn } = await signIn(auth, email);
   expect(lines).toEqual(['weak']);

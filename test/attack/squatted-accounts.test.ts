@@ -291,8 +291,10 @@ test('where links keep no password, an anonymous user’s new address belongs to
 
 test("a stranger who signed up with somebody's number cannot sign in once its owner has confirmed it", async () => {
   const auth = await serve({
-    ...{ external_phone_enabled: true, sms_test_otp: '4915550001=123456' },
-    ...{ sms_test_otp_valid_until: '2099-01-01T00:00:00Z', sms_provider: 'twilio' },
+    external_phone_enabled: true,
+    sms_test_otp: '4915550001=123456',
+    sms_test_otp_valid_until: '2099-01-01T00:00:00Z',
+    sms_provider: 'twilio',
   });
   const phone = '4915550001';
   expect((await auth.ask('/signup', { phone, password: thief, data: { role: 'thief' } })).status).toBe(200);
@@ -381,8 +383,10 @@ test('of a sign-up and one whose email is not sent for a limit, the email enters
 
 test('a sign-up whose number is confirmed with a code that was sent again keeps no password', async () => {
   const auth = await serve({
-    ...{ external_phone_enabled: true, sms_test_otp: '4915550002=123456' },
-    ...{ sms_test_otp_valid_until: '2099-01-01T00:00:00Z', sms_provider: 'twilio' },
+    external_phone_enabled: true,
+    sms_test_otp: '4915550002=123456',
+    sms_test_otp_valid_until: '2099-01-01T00:00:00Z',
+    sms_provider: 'twilio',
   });
   const phone = '4915550002';
   await auth.ask('/signup', { phone, password: thief, data: { role: 'thief' } });

@@ -50,7 +50,14 @@ async function makeWorld() {
   const init = (url: string, ...args: readonly string[]) =>
     runCommand(['init', '--database-url', url, ...flags, '--auth-role', auth, ...args]);
   return {
-    ...{ database, tenant, anon, user, robot, login, auth, owner },
+    database,
+    tenant,
+    anon,
+    user,
+    robot,
+    login,
+    auth,
+    owner,
     init: (...args: readonly string[]) => init(database.url, ...args),
     initAs: (role: string, ...args: readonly string[]) => init(database.urlAs(role, 'test'), ...args),
     /** A connection of a login. */

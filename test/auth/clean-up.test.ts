@@ -177,7 +177,11 @@ test('a worker goes on until there is nothing left, and then waits', async () =>
   onTestFinished(() => void vi.useRealTimers());
   let rounds = 0;
   const worker = createCleanUpWork({
-    ...{ database: pool, clock, everyMs: 1000, deleteAnonymousUsers: false, observe: () => {} },
+    database: pool,
+    clock,
+    everyMs: 1000,
+    deleteAnonymousUsers: false,
+    observe: () => {},
     isInstalled: async () => true,
     currentConfig: async () => {
       rounds += 1;

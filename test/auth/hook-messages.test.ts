@@ -66,7 +66,12 @@ test('a function queues emails in the transaction of what they are about', async
     redirect_to: 'https://app.test/welcome',
     email_action_type: 'signup',
     site_url: 'http://localhost:54321/auth/v1',
-    ...{ token_new: '', token_hash_new: '', old_email: '', old_phone: '', provider: '', factor_type: '' },
+    token_new: '',
+    token_hash_new: '',
+    old_email: '',
+    old_phone: '',
+    provider: '',
+    factor_type: '',
   });
   expect(await auth.messages()).toEqual([]);
   const verified = await supabase.auth.verifyOtp({ email: 'queue@x.test', token: email_data.token, type: 'email' });

@@ -45,9 +45,11 @@ test('a token for one of our clients signs in; the nonce is its digest, the acce
   expect(reply).toMatchObject({
     status: 200,
     body: {
-      ...{ token_type: 'bearer', refresh_token: expect.any(String) },
+      token_type: 'bearer',
+      refresh_token: expect.any(String),
       user: {
-        ...{ email: 'ana@x.test', app_metadata: { provider: 'google', providers: ['google'] } },
+        email: 'ana@x.test',
+        app_metadata: { provider: 'google', providers: ['google'] },
         user_metadata: { full_name: 'ana Smith', custom_claims: { hd: 'x.test' } },
       },
     },
@@ -106,7 +108,9 @@ test('tenants are issuers of their own, and only those of the provider are asked
   const document = provider.answers['/.well-known/openid-configuration'] as object;
   provider.answers['/v2.0/.well-known/openid-configuration'] = { ...document, issuer };
   const auth = await withGoogle({
-    ...{ external_azure_enabled: true, external_azure_client_id: 'web', external_azure_url: base },
+    external_azure_enabled: true,
+    external_azure_client_id: 'web',
+    external_azure_url: base,
   });
   const sign = (claims: JWTPayload) => person('tenant', { iss: issuer, ...claims });
   const bad = { status: 400, body: { error: 'invalid request', error_description: 'Bad ID token' } };
@@ -123,7 +127,9 @@ test('tenants are issuers of their own, and only those of the provider are asked
 
 test('some providers cannot repeat a nonce, so none is asked for', async () => {
   const auth = await withGoogle({
-    ...{ external_facebook_enabled: true, external_facebook_client_id: 'web', external_facebook_url: provider.issuer },
+    external_facebook_enabled: true,
+    external_facebook_client_id: 'web',
+    external_facebook_url: provider.issuer,
     external_google_url: null,
   });
   const id_token = await person('faceless', { nonce: 'random' });
@@ -147,7 +153,9 @@ test('a user who is signed in gets the identity of the token', async () => {
   expect((await link('nonsense')).body.code).toBe('bad_jwt');
   const { body } = await link(access_token);
   expect(body.user).toMatchObject({
-    ...{ id: user.id, email: 'linking@x.test', app_metadata: { providers: ['email', 'google'] } },
+    id: user.id,
+    email: 'linking@x.test',
+    app_metadata: { providers: ['email', 'google'] },
   });
   expect(await link(access_token)).toMatchObject({ status: 422, body: { code: 'identity_already_exists' } });
   const strict = await withGoogle({ security_manual_linking_enabled: false });
@@ -188,7 +196,8 @@ describe('a token that another application has got', () => {
 
   test('signs nobody in where the list names an issuer without our clients there', async () => {
     const auth = await withGoogle({
-      ...{ external_allowed_id_token_issuers: provider.issuer, external_google_url: 'https://google.test' },
+      external_allowed_id_token_issuers: provider.issuer,
+      external_google_url: 'https://google.test',
     });
     const { user } = await signedUp(auth, 'rich@x.test');
     const id_token = await stolen(provider, { aud: 'their app' });
@@ -225,7 +234,9 @@ test('where the configuration names one tenant by its id, tokens of other tenant
   const document = provider.answers['/.well-known/openid-configuration'] as object;
   provider.answers[`/${tenant}/v2.0/.well-known/openid-configuration`] = { ...document, issuer: `${base}/v2.0` };
   const auth = await withGoogle({
-    ...{ external_azure_enabled: true, external_azure_client_id: 'web', external_azure_url: base },
+    external_azure_enabled: true,
+    external_azure_client_id: 'web',
+    external_azure_url: base,
   });
   const bad = { status: 400, body: { error: 'invalid request', error_description: 'Bad ID token' } };
   const before = provider.asked.length;

@@ -45,14 +45,15 @@ test('GitHub: the user comes from the API, with the primary address', async () =
   const stop = await goThrough(auth, address.href);
   expect(fragmentOf(stop).provider_token).toMatch(/^gho_/);
   const identity_data = {
-    ...{
-      iss: `${github.site}/api/v3`,
-      sub: '583231',
-      provider_id: '583231',
-      email: 'octo@x.test',
-      email_verified: true,
-    },
-    ...{ phone_verified: false, user_name: 'octocat', preferred_username: 'octocat', avatar_url: octocat.avatar_url },
+    iss: `${github.site}/api/v3`,
+    sub: '583231',
+    provider_id: '583231',
+    email: 'octo@x.test',
+    email_verified: true,
+    phone_verified: false,
+    user_name: 'octocat',
+    preferred_username: 'octocat',
+    avatar_url: octocat.avatar_url,
   };
   const user = await userOf(auth, stop);
   expect(user).toMatchObject({ email: 'octo@x.test', identities: [{ provider: 'github', id: '583231' }] });
@@ -68,7 +69,8 @@ test('GitHub: an invitation may be for any address of the user; an address that 
   github.user = { ...octocat, id: 2, emails: [{ email: 'two@x.test', primary: true, verified: false }] };
   expect(queryOf(await signIn()).error_code).toBe('provider_email_needs_verification');
   github.user = {
-    ...{ ...octocat, id: 3 },
+    ...octocat,
+    id: 3,
     emails: [
       { email: 'three@x.test', primary: true, verified: true },
       { email: 'Third@x.test', primary: false, verified: true },
@@ -114,8 +116,16 @@ test('GitLab: the user comes from the API, and the address counts once it is con
   const user = await userOf(auth, await signIn({ ...lab, id: 7, confirmed_at: '2012-05-23T09:05:22Z' }));
   expect(user).toMatchObject({ email: 'lab@x.test', identities: [{ provider: 'gitlab', id: '7' }] });
   expect(user.identities[0].identity_data).toEqual({
-    ...{ iss: provider.issuer, sub: '7', provider_id: '7', email: 'lab@x.test', email_verified: true },
-    ...{ phone_verified: false, name: 'Lab', full_name: 'Lab', picture: lab.avatar_url, avatar_url: lab.avatar_url },
+    iss: provider.issuer,
+    sub: '7',
+    provider_id: '7',
+    email: 'lab@x.test',
+    email_verified: true,
+    phone_verified: false,
+    name: 'Lab',
+    full_name: 'Lab',
+    picture: lab.avatar_url,
+    avatar_url: lab.avatar_url,
   });
 });
 
@@ -131,15 +141,16 @@ async function appleUser(sub: string, user: string) {
   const start = new URL(headers.get('location')!).searchParams;
   expect([start.get('response_mode'), start.get('scope')]).toEqual(['form_post', 'openid email name']);
   const id_token = await provider.sign({
-    ...{ sub, email: `${sub}@x.test`, email_verified: 'true', nonce: start.get('nonce') },
+    sub,
+    email: `${sub}@x.test`,
+    email_verified: 'true',
+    nonce: start.get('nonce'),
   });
   provider.answers['/token'] = { access_token: 'x', token_type: 'bearer', id_token };
   const form = new URLSearchParams({ state: start.get('state')!, code: 'good', user });
   const reply = await auth.ask('/callback', form.toString(), {
-    ...{
-      key: null,
-      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://appleid.apple.com' },
-    },
+    key: null,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://appleid.apple.com' },
   });
   expect(reply.status).toBe(302);
   return userOf(auth, { status: 302, location: new URL(reply.headers.get('location')!) });
@@ -164,7 +175,9 @@ test.each([
 
 test('/settings shows the providers that browsers are sent to', async () => {
   const auth = await testAuth(database, {
-    ...{ external_google_enabled: true, external_gitlab_enabled: true, external_facebook_enabled: true },
+    external_google_enabled: true,
+    external_gitlab_enabled: true,
+    external_facebook_enabled: true,
   });
   const { external } = (await auth.ask('/settings')).body;
   expect(external).toMatchObject({ google: true, gitlab: true, github: false, facebook: false, azure: false });

@@ -54,7 +54,10 @@ type Flow = 'implicit' | 'pkce';
 const password = 'a good password';
 const serve = (values: AuthValues = {}) =>
   testAuth(database, {
-    ...{ mailer_link_confirmation: 'page', site_url: appUrl, uri_allow_list: 'myapp://**', smtp_max_frequency: 0 },
+    mailer_link_confirmation: 'page',
+    site_url: appUrl,
+    uri_allow_list: 'myapp://**',
+    smtp_max_frequency: 0,
     ...values,
   });
 

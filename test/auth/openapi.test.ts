@@ -237,7 +237,10 @@ async function startWalk(): Promise<Walk> {
       const method = (options?.method ?? (body === undefined ? 'GET' : 'POST')).toLowerCase();
       const answer = reply.text === '' ? null : (reply.body ?? reply.text);
       const problems = conformance.check({
-        ...{ method, path: `/auth/v1${path.replace(/\?.*/, '')}`, body: toSent(body, options), answer },
+        method,
+        path: `/auth/v1${path.replace(/\?.*/, '')}`,
+        body: toSent(body, options),
+        answer,
         status: reply.status,
       });
       expect([`${method} ${path} ${reply.status}`, ...problems]).toEqual([`${method} ${path} ${reply.status}`]);

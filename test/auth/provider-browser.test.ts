@@ -94,7 +94,8 @@ test.each(['implicit', 'pkce'])(
     );
     await signInThere(page, 'ana');
     expect(await sessionIn(page)).toMatchObject({
-      ...{ provider_token: expect.any(String), provider_refresh_token: expect.any(String) },
+      provider_token: expect.any(String),
+      provider_refresh_token: expect.any(String),
       user: { email: 'ana@x.test', app_metadata: { provider: 'keycloak' }, user_metadata: { full_name: 'Ana' } },
     });
     expect(page.url()).not.toContain('access_token');
@@ -153,7 +154,9 @@ test('linkIdentity, implicit: one press on the page that names the account', asy
 test('signInWithIdToken and linkIdentity with a token: without a browser', async () => {
   const issuer = await startLyingProvider('ios');
   const auth = await testAuth(database, {
-    ...{ external_google_enabled: true, external_google_url: issuer.issuer, external_google_client_id: 'ios' },
+    external_google_enabled: true,
+    external_google_url: issuer.issuer,
+    external_google_client_id: 'ios',
     security_manual_linking_enabled: true,
   });
   const supabase = supabaseClient(auth.url);

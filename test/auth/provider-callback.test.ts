@@ -46,13 +46,14 @@ test('the address at the provider has our client, our callback, a state, PKCE an
   const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
   const random = expect.stringMatching(/^[\w-]{43}$/);
   expect(Object.fromEntries(one.searchParams)).toEqual({
-    ...{
-      client_id: provider.clientId,
-      redirect_uri: callbackUrl,
-      response_type: 'code',
-      scope: 'openid email profile',
-    },
-    ...{ state: uuid, code_challenge: random, code_challenge_method: 'S256', nonce: random },
+    client_id: provider.clientId,
+    redirect_uri: callbackUrl,
+    response_type: 'code',
+    scope: 'openid email profile',
+    state: uuid,
+    code_challenge: random,
+    code_challenge_method: 'S256',
+    nonce: random,
   });
   for (const name of ['state', 'code_challenge', 'nonce']) {
     expect(one.searchParams.get(name)).not.toBe(two.searchParams.get(name));
@@ -62,19 +63,33 @@ test('the address at the provider has our client, our callback, a state, PKCE an
 test('scopes are added, parameters for the provider get through, and those that are ours do not', async () => {
   const auth = await withProvider();
   const { searchParams } = await startOf(auth, {
-    ...{ scopes: 'calendar email', prompt: 'login', login_hint: 'ana', nonce: 'of the application' },
-    ...{ client_id: 'evil', client_secret: 'x', redirect_uri: 'https://evil.test', response_type: 'token', state: 'x' },
-    ...{ Code_Verifier: 'x', request: 'x', request_uri: 'https://evil.test', apikey: 'x', skip_http_redirect: 'true' },
-    ...{ redirect_to: 'https://ok.test/x', code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' },
+    scopes: 'calendar email',
+    prompt: 'login',
+    login_hint: 'ana',
+    nonce: 'of the application',
+    client_id: 'evil',
+    client_secret: 'x',
+    redirect_uri: 'https://evil.test',
+    response_type: 'token',
+    state: 'x',
+    Code_Verifier: 'x',
+    request: 'x',
+    request_uri: 'https://evil.test',
+    apikey: 'x',
+    skip_http_redirect: 'true',
+    redirect_to: 'https://ok.test/x',
+    code_challenge: 'c'.repeat(43),
+    code_challenge_method: 'plain',
   });
   expect(Object.fromEntries(searchParams)).toMatchObject({
-    ...{
-      client_id: provider.clientId,
-      redirect_uri: callbackUrl,
-      response_type: 'code',
-      code_challenge_method: 'S256',
-    },
-    ...{ scope: 'openid email profile calendar', prompt: 'login', login_hint: 'ana', nonce: 'of the application' },
+    client_id: provider.clientId,
+    redirect_uri: callbackUrl,
+    response_type: 'code',
+    code_challenge_method: 'S256',
+    scope: 'openid email profile calendar',
+    prompt: 'login',
+    login_hint: 'ana',
+    nonce: 'of the application',
   });
   expect([...searchParams.keys()].sort()).toEqual([
     ...['client_id', 'code_challenge', 'code_challenge_method', 'login_hint', 'nonce', 'prompt', 'redirect_uri'],
@@ -86,8 +101,10 @@ test('scopes are added, parameters for the provider get through, and those that 
 
 test('providers that are unknown, switched off or half configured are refused with JSON', async () => {
   const auth = await withProvider({
-    ...{ external_gitlab_enabled: true, external_apple_enabled: true, external_apple_client_id: 'us' },
-    ...{ external_keycloak_url: null },
+    external_gitlab_enabled: true,
+    external_apple_enabled: true,
+    external_apple_client_id: 'us',
+    external_keycloak_url: null,
   });
   const unsupported = [
     ['', 'provider "" could not be found'],
@@ -101,7 +118,8 @@ test('providers that are unknown, switched off or half configured are refused wi
   ];
   for (const [name = '', reason] of unsupported) {
     expect(await authorize(auth, { provider: name })).toMatchObject({
-      ...{ status: 400, body: { code: 'validation_failed', message: `Unsupported provider: ${reason}` } },
+      status: 400,
+      body: { code: 'validation_failed', message: `Unsupported provider: ${reason}` },
     });
   }
   const halfPkce = await authorize(await withProvider(), { code_challenge: 'x' });
@@ -136,7 +154,8 @@ test('a state is good for one try: whoever guesses a code cannot go on guessing'
   const answer = Object.fromEntries(location.searchParams);
   expect(queryOf(await come(auth, { ...answer, code: 'guessed' })).error).toBe('server_error');
   expect(queryOf(await come(auth, answer))).toMatchObject({
-    ...{ error: 'access_denied', error_code: 'oauth_client_state_not_found' },
+    error: 'access_denied',
+    error_code: 'oauth_client_state_not_found',
   });
 });
 
@@ -184,7 +203,8 @@ test('an answer without a code, or from a provider that is no longer served, lea
   const begun = await state();
   const later = await withProvider({ external_keycloak_enabled: false });
   expect(queryOf(await come(later, { state: begun, code: 'x' }))).toMatchObject({
-    ...{ error: 'invalid_request', error_code: 'oauth_provider_not_supported' },
+    error: 'invalid_request',
+    error_code: 'oauth_provider_not_supported',
   });
 });
 
@@ -240,7 +260,8 @@ test('no secret, no token and no code of a provider reaches the log', async () =
   const state = (await startOf(auth)).searchParams.get('state')!;
   const failed = await come(auth, { state, code: 'a code that nobody gave', iss: provider.issuer });
   expect(queryOf(failed)).toEqual({
-    ...{ error: 'server_error', error_code: 'unexpected_failure' },
+    error: 'server_error',
+    error_code: 'unexpected_failure',
     error_description: 'Unable to exchange external code: a co',
   });
   const log = auth.observations.map((observation) =>

@@ -173,7 +173,8 @@ test('the second answer about a user has to be about the same user', async () =>
   // Whether an address is verified is said of that address alone.
   const mixed = await bare('bob', { email: 'victim@x.test' });
   expect(await userOf(auth, mixed)).toMatchObject({
-    ...{ email: 'bob@x.test', identities: [{ identity_data: { email: 'victim@x.test', email_verified: false } }] },
+    email: 'bob@x.test',
+    identities: [{ identity_data: { email: 'victim@x.test', email_verified: false } }],
   });
 });
 
@@ -248,7 +249,8 @@ test('an ID token that a program brings is checked in the same way', async () =>
   }
   const nonce = createHash('sha256').update('secret').digest('hex');
   expect((await ask(await provider.sign({ ...claims, nonce }), { nonce: 'other' })).body).toEqual({
-    ...{ error: 'invalid nonce', error_description: 'Nonces mismatch' },
+    error: 'invalid nonce',
+    error_description: 'Nonces mismatch',
   });
   expect((await ask(await provider.sign(claims), { nonce: 'secret' })).body.error_description).toMatch(/^Passed nonce/);
   expect(await users()).toBe(before);

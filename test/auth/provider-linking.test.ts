@@ -25,7 +25,9 @@ function person(name: string, more: Readonly<Record<string, unknown>> = {}): str
 function withLinking(values: AuthValues = {}): Promise<TestAuth> {
   return testAuth(database, {
     ...keycloakValues(provider),
-    ...{ security_manual_linking_enabled: true, external_anonymous_users_enabled: true, ...values },
+    security_manual_linking_enabled: true,
+    external_anonymous_users_enabled: true,
+    ...values,
   });
 }
 
@@ -47,7 +49,9 @@ test('an identity is linked whatever its address, its owner hears of it, and it 
   person('elsewhere', { email: 'elsewhere@y.test', email_verified: false });
   const linked = await userOf(auth, await link(auth, token, 'elsewhere'));
   expect(linked).toMatchObject({
-    ...{ id: user.id, email: 'linker@x.test', app_metadata: { provider: 'email', providers: ['email', 'keycloak'] } },
+    id: user.id,
+    email: 'linker@x.test',
+    app_metadata: { provider: 'email', providers: ['email', 'keycloak'] },
     identities: [{ provider: 'email' }, { provider: 'keycloak', email: 'elsewhere@y.test' }],
   });
   const kinds = async () => (await auth.messages()).filter(({ to }) => to.startsWith('linker')).map(({ kind }) => kind);
@@ -81,7 +85,9 @@ test('linking needs a user, and the configuration has to allow it', async () => 
 test('a linking that began at one provider cannot be finished at another', async () => {
   const auth = await withLinking({
     external_google_enabled: true,
-    ...{ external_google_client_id: 'us', external_google_secret: 'ours', external_google_url: provider.issuer },
+    external_google_client_id: 'us',
+    external_google_secret: 'ours',
+    external_google_url: provider.issuer,
   });
   const { access_token: token } = await signedUp(auth, 'elsewhere@x.test');
   const address = new URL((await auth.ask(linkPath, undefined, { token })).body.url);
@@ -155,7 +161,8 @@ test('in the PKCE flow the exchange of the code links, once, and only while the 
   expect((await auth.ask('/user', undefined, { token })).body.identities).toHaveLength(1);
   const { body } = await exchange(auth, code);
   expect(body).toMatchObject({
-    ...{ provider_token: expect.any(String), provider_refresh_token: expect.any(String) },
+    provider_token: expect.any(String),
+    provider_refresh_token: expect.any(String),
     user: { id: user.id, identities: [{ provider: 'email' }, { provider: 'keycloak', id: 'exchanged' }] },
   });
   expect((await exchange(auth, code)).body.code).toBe('flow_state_not_found');
@@ -212,7 +219,10 @@ test('a page asks a browser that may be of somebody else, and its button goes on
   expect(reply.headers.get('content-security-policy')).toMatch(/default-src 'none'.*form-action 'self' http: https:;/);
   const cookie = reply.headers.get('set-cookie')!.split(';')[0]!;
   const pressed = await fetch(`${auth.url}/auth/v1/authorize?`, {
-    ...{ method: 'POST', body: fields, headers: { cookie }, redirect: 'manual' },
+    method: 'POST',
+    body: fields,
+    headers: { cookie },
+    redirect: 'manual',
   });
   const there = new URL(pressed.headers.get('location')!);
   expect([pressed.status, there.origin, there.searchParams.get('scope')]).toEqual([
@@ -258,7 +268,8 @@ test('an identity that is linked already is refused, to this user or to another'
   ]);
   const { access_token: other } = await signedUp(auth, 'second@x.test');
   expect(queryOf(await link(auth, other, 'taken'))).toMatchObject({
-    ...{ ...refusal, error_description: 'Identity is already linked to another user' },
+    ...refusal,
+    error_description: 'Identity is already linked to another user',
   });
 });
 
@@ -268,8 +279,12 @@ test('an anonymous user who links has the address of the identity, and is anonym
   const email = person('grown');
   const user = await userOf(auth, await link(auth, session.access_token, 'grown'));
   expect(user).toMatchObject({
-    ...{ id: session.user.id, email, is_anonymous: false, email_confirmed_at: expect.any(String) },
-    ...{ user_metadata: { cart: 3 }, app_metadata: { provider: 'keycloak', providers: ['keycloak'] } },
+    id: session.user.id,
+    email,
+    is_anonymous: false,
+    email_confirmed_at: expect.any(String),
+    user_metadata: { cart: 3 },
+    app_metadata: { provider: 'keycloak', providers: ['keycloak'] },
   });
 });
 
@@ -286,7 +301,8 @@ test('an address that is not verified has to be confirmed before the user is let
   const { body: session } = await auth.ask('/signup', {});
   const email = person('unsure', { email_verified: false });
   expect(queryOf(await link(auth, session.access_token, 'unsure'))).toMatchObject({
-    ...{ error: 'access_denied', error_code: 'email_not_confirmed' },
+    error: 'access_denied',
+    error_code: 'email_not_confirmed',
     error_description: 'Unverified email with keycloak. A confirmation email has been sent to your keycloak email',
   });
   const { body: pending } = await auth.ask('/user', undefined, { token: session.access_token });
@@ -307,7 +323,8 @@ test('an address that somebody else has cannot come with an identity', async () 
   await signedUp(auth, email);
   const { body: session } = await auth.ask('/signup', {});
   expect(queryOf(await link(auth, session.access_token, 'occupied'))).toMatchObject({
-    ...{ error: 'invalid_request', error_code: 'email_exists' },
+    error: 'invalid_request',
+    error_code: 'email_exists',
   });
   const { body: user } = await auth.ask('/user', undefined, { token: session.access_token });
   expect([user.identities, user.is_anonymous]).toEqual([[], true]);

@@ -55,8 +55,11 @@ async function actions(userId: string): Promise<readonly string[]> {
 test('a new user of the provider comes back with a session, with all claims of the provider, confirmed', async () => {
   const auth = await withProvider();
   const custom_claims = {
-    ...{ picture: 'https://x.test/new.png', preferred_username: 'newbie', locale: 'de' },
-    ...{ department: 'sales', groups: ['staff', 'sales'] },
+    picture: 'https://x.test/new.png',
+    preferred_username: 'newbie',
+    locale: 'de',
+    department: 'sales',
+    groups: ['staff', 'sales'],
   };
   const email = person('new', custom_claims);
   const stop = await signInAs(auth, 'new', { redirect_to: 'https://ok.test/in?a=1' });
@@ -67,11 +70,21 @@ test('a new user of the provider comes back with a session, with all claims of t
   ]);
   const user = await userOf(auth, stop);
   const identityData = {
-    ...{ iss: provider.issuer, sub: 'new', provider_id: 'new', email, email_verified: true, phone_verified: false },
-    ...{ name: 'new Smith', full_name: 'new Smith', custom_claims },
+    iss: provider.issuer,
+    sub: 'new',
+    provider_id: 'new',
+    email,
+    email_verified: true,
+    phone_verified: false,
+    name: 'new Smith',
+    full_name: 'new Smith',
+    custom_claims,
   };
   expect(user).toMatchObject({
-    ...{ email, role: 'authenticated', email_confirmed_at: expect.any(String), user_metadata: identityData },
+    email,
+    role: 'authenticated',
+    email_confirmed_at: expect.any(String),
+    user_metadata: identityData,
     app_metadata: { provider: 'keycloak', providers: ['keycloak'] },
     identities: [{ provider: 'keycloak', id: 'new', email }],
   });
@@ -99,7 +112,8 @@ test('in the PKCE flow a code comes back, which gives the session once', async (
   const exchange = () => auth.ask('/token?grant_type=pkce', { auth_code: code, code_verifier: verifier });
   const { body } = await exchange();
   expect(body).toMatchObject({
-    ...{ provider_token: expect.any(String), provider_refresh_token: expect.any(String) },
+    provider_token: expect.any(String),
+    provider_refresh_token: expect.any(String),
     user: { email: 'pkce@x.test' },
   });
   const claims = JSON.parse(Buffer.from(body.access_token.split('.')[1], 'base64url').toString());
@@ -118,7 +132,8 @@ test('who has proved the address to the provider gets the account that has it, a
   const { user } = await signedUp(auth, email, password);
   const linked = await userOf(auth, await signInAs(auth, 'owner'));
   expect(linked).toMatchObject({
-    ...{ id: user.id, user_metadata: { full_name: 'owner Smith' } },
+    id: user.id,
+    user_metadata: { full_name: 'owner Smith' },
     app_metadata: { provider: 'email', providers: ['email', 'keycloak'] },
   });
   expect(await actions(user.id)).toContain('identity_linked');
@@ -269,7 +284,8 @@ test('banned users and new ones while sign-ups are off are sent back with the re
   expect(after.identities.map(({ provider }: { provider: string }) => provider)).toEqual(['email']);
   const email = person('stranger');
   expect(queryOf(await signInAs(auth, 'stranger'))).toMatchObject({
-    ...{ error: 'access_denied', error_code: 'signup_disabled' },
+    error: 'access_denied',
+    error_code: 'signup_disabled',
   });
   expect(await database.query('select from auth.identities i where i.email = $1', [email])).toEqual([]);
 });
@@ -316,15 +332,20 @@ test('an invitation is accepted by signing in with the address that was invited,
   expect(queryOf(stop).error_description).toBe('Invited email does not match emails from external provider');
   const user = await userOf(auth, await signInAs(auth, 'guest', { invite_token: token }));
   expect(user).toMatchObject({
-    ...{ email, email_confirmed_at: expect.any(String), user_metadata: { team: 'blue', full_name: 'guest Smith' } },
-    ...{ app_metadata: { provider: 'keycloak', providers: ['keycloak'] }, identities: [{ provider: 'keycloak' }] },
+    email,
+    email_confirmed_at: expect.any(String),
+    user_metadata: { team: 'blue', full_name: 'guest Smith' },
+    app_metadata: { provider: 'keycloak', providers: ['keycloak'] },
+    identities: [{ provider: 'keycloak' }],
   });
   expect(await actions(user.id)).toContain('invite_accepted');
   // The same without the token: the provider proves the address.
   const byAddress = person('guest2');
   await auth.askAdmin('/invite', { email: byAddress, data: { team: 'blue' } });
   expect(await userOf(auth, await signInAs(auth, 'guest2'))).toMatchObject({
-    ...{ email: byAddress, user_metadata: { team: 'blue' }, identities: [{ provider: 'keycloak' }] },
+    email: byAddress,
+    user_metadata: { team: 'blue' },
+    identities: [{ provider: 'keycloak' }],
     app_metadata: { provider: 'keycloak', providers: ['keycloak'] },
   });
   const authorize = (invitation: string) =>

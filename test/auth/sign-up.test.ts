@@ -101,13 +101,18 @@ test('the sign-up of a confirmed user is answered by a made-up user without iden
   const made = await auth.ask('/signup', { email, password: 'another password', data: { a: 1 } });
   expect(made.status).toBe(200);
   expect(made.body).toEqual({
-    ...{ id: expect.any(String), aud: 'authenticated', role: '', email, phone: '', is_anonymous: false },
-    ...{
-      confirmation_sent_at: made.body.created_at,
-      created_at: made.body.created_at,
-      updated_at: made.body.created_at,
-    },
-    ...{ app_metadata: { provider: 'email', providers: ['email'] }, user_metadata: { a: 1 }, identities: [] },
+    id: expect.any(String),
+    aud: 'authenticated',
+    role: '',
+    email,
+    phone: '',
+    is_anonymous: false,
+    confirmation_sent_at: made.body.created_at,
+    created_at: made.body.created_at,
+    updated_at: made.body.created_at,
+    app_metadata: { provider: 'email', providers: ['email'] },
+    user_metadata: { a: 1 },
+    identities: [],
   });
   expect(made.body.id).not.toBe(user.id);
   expect(await auth.messages(email)).toHaveLength(before);

@@ -70,7 +70,10 @@ test('a file is stored, exported without secrets, and applied to another project
   const applied = await config(one, ['apply', 'auth.toml']);
   expect(applied).toMatchObject({ code: 0, err: 'Stored as version 1.\n', out: differs.out });
   expect((await storedIn(one))?.values).toMatchObject({
-    ...{ disable_signup: true, mailer_otp_length: 8, smtp_max_frequency: 5, smtp_pass: env.SMTP_PASS },
+    disable_signup: true,
+    mailer_otp_length: 8,
+    smtp_max_frequency: 5,
+    smtp_pass: env.SMTP_PASS,
     mailer_templates_confirmation_content: '<p><a href="{{ .ConfirmationURL }}">Confirm</a></p>\n',
   });
   expect(await config(one, ['diff', 'auth.toml'])).toEqual({ code: 0, out: '', err: '' });

@@ -21,8 +21,11 @@ const database = await createDatabase(`
 
 const accessToken = `sbp_${'2'.repeat(40)}`;
 const env = () => ({
-  ...{ DATABASE_URL: database.urlAs('authenticator', 'test'), PGREFLECT_ADMIN_DATABASE_URL: database.url },
-  ...{ PGREFLECT_JWT_SECRET: secret, PGREFLECT_ACCESS_TOKEN: accessToken, PGREFLECT_LOG_FORMAT: 'json' },
+  DATABASE_URL: database.urlAs('authenticator', 'test'),
+  PGREFLECT_ADMIN_DATABASE_URL: database.url,
+  PGREFLECT_JWT_SECRET: secret,
+  PGREFLECT_ACCESS_TOKEN: accessToken,
+  PGREFLECT_LOG_FORMAT: 'json',
 });
 
 interface Served {

@@ -79,18 +79,16 @@ describe('an address that the management API has stored', () => {
     const address = `http://127.0.0.1:${port}`;
     const managed = await started();
     const stored = await managed.patch({
-      ...{ external_keycloak_enabled: true, external_keycloak_url: address, external_keycloak_client_id: 'app' },
-      ...{
-        external_keycloak_secret: 'x',
-        external_allowed_id_token_issuers: `${address} app`,
-        site_url: 'https://x.test',
-      },
-      ...{
-        external_phone_enabled: true,
-        sms_provider: 'webhook',
-        sms_webhook_url: address,
-        sms_webhook_secrets: secrets,
-      },
+      external_keycloak_enabled: true,
+      external_keycloak_url: address,
+      external_keycloak_client_id: 'app',
+      external_keycloak_secret: 'x',
+      external_allowed_id_token_issuers: `${address} app`,
+      site_url: 'https://x.test',
+      external_phone_enabled: true,
+      sms_provider: 'webhook',
+      sms_webhook_url: address,
+      sms_webhook_secrets: secrets,
     });
     expect(stored.body).toMatchObject({ external_keycloak_url: address });
     await askAuth(managed, '/authorize?provider=keycloak');

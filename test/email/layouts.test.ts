@@ -148,9 +148,9 @@ describe('a partial', () => {
     ['{{ template "toString" . }}', '1:13 no such template "toString"'],
   ])('%j is refused: %s', (source, message) => {
     const faulty = {
-      ...{ self: '<p>{{ template "self" . }}</p>', a: '{{ template "b" . }}', b: '{{ if . }}{{ template "a" . }}{{ end }}' },
-      ...{ through: '{{ template "x" . }}' },
-      ...{ open: '\n{{ if . }}', attribute: '<a href={{ . }}{{ if . }}"{{ end }}>' },
+      self: '<p>{{ template "self" . }}</p>', a: '{{ template "b" . }}', b: '{{ if . }}{{ template "a" . }}{{ end }}',
+      through: '{{ template "x" . }}',
+      open: '\n{{ if . }}', attribute: '<a href={{ . }}{{ if . }}"{{ end }}>',
     };
     expect(problem(source, { partials: faulty })).toContain(message);
   }); // biome-ignore format: a table

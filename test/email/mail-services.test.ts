@@ -49,8 +49,14 @@ const services: Readonly<Record<MailServiceName, Documented>> = {
     id: 'b7bc2f4a',
     check: ({ payload }) =>
       expect(payload).toEqual({
-        ...{ From: '"Shop \\"Ä\\"" <shop@mail.test>', To: 'to@mail.test', Subject: 'Täst 012345', HtmlBody: html },
-        ...{ TextBody: text, ReplyTo: 'help@mail.test', TrackOpens: false, TrackLinks: 'None' },
+        From: '"Shop \\"Ä\\"" <shop@mail.test>',
+        To: 'to@mail.test',
+        Subject: 'Täst 012345',
+        HtmlBody: html,
+        TextBody: text,
+        ReplyTo: 'help@mail.test',
+        TrackOpens: false,
+        TrackLinks: 'None',
         Headers: Object.entries(automatic).map(([Name, Value]) => ({ Name, Value })),
       }),
     refusals: [
@@ -72,8 +78,13 @@ const services: Readonly<Record<MailServiceName, Documented>> = {
     check: ({ payload, headers }) => {
       expect(headers['idempotency-key']).toMatch(/^[\w-]+@mail\.test$/);
       expect(payload).toEqual({
-        ...{ from: '"Shop \\"Ä\\"" <shop@mail.test>', to: ['to@mail.test'], subject: 'Täst 012345', html, text },
-        ...{ reply_to: 'help@mail.test', headers: automatic },
+        from: '"Shop \\"Ä\\"" <shop@mail.test>',
+        to: ['to@mail.test'],
+        subject: 'Täst 012345',
+        html,
+        text,
+        reply_to: 'help@mail.test',
+        headers: automatic,
       });
     },
     refusals: [
@@ -95,7 +106,9 @@ const services: Readonly<Record<MailServiceName, Documented>> = {
       expect(payload).toEqual({
         personalizations: [{ to: [{ email: 'to@mail.test' }] }],
         from: { email: 'shop@mail.test', name: 'Shop "Ä"' },
-        ...{ reply_to: { email: 'help@mail.test' }, subject: 'Täst 012345', headers: automatic },
+        reply_to: { email: 'help@mail.test' },
+        subject: 'Täst 012345',
+        headers: automatic,
         content: [
           { type: 'text/plain', value: text },
           { type: 'text/html', value: html },

@@ -129,7 +129,8 @@ test('a message is signed with the DKIM key in force', async () => {
   const server = await startSmtpServer();
   const mailer = openMailer();
   const { privateKey } = generateKeyPairSync('rsa', {
-    ...{ modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'pem' } },
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
   const signing = { mailer_dkim_domain: 'mail.test', mailer_dkim_selector: 'k1', mailer_dkim_private_key: privateKey };

@@ -77,7 +77,9 @@ test('each of ten thousand emails ends in the state that it should', async () =>
   const { port, received } = await startMoodyServer();
   const clock = heldClock();
   const config = layerAuthConfig({
-    ...{ smtp_host: '127.0.0.1', smtp_port: String(port), smtp_admin_email: 'shop@mail.test' },
+    smtp_host: '127.0.0.1',
+    smtp_port: String(port),
+    smtp_admin_email: 'shop@mail.test',
     mailer_deliveries_recipients: 'full',
   });
   const message = sampleMessage();

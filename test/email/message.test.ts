@@ -235,7 +235,8 @@ describe('switches of the configuration', () => {
     const automatic = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' };
     expect(build('recovery', { smtp_headers: 'nonsense' }).headers).toEqual(automatic);
     expect(build('recovery', { smtp_headers: '{"auto-submitted":["no"]}' }).headers).toEqual({
-      ...{ 'X-Auto-Response-Suppress': 'All', 'auto-submitted': 'no' },
+      'X-Auto-Response-Suppress': 'All',
+      'auto-submitted': 'no',
     });
   });
 

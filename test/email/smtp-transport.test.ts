@@ -95,9 +95,12 @@ describe('a message that arrives', () => {
 
     const [received] = server.messages;
     expect(received?.parsed).toMatchObject({
-      ...{ from: { name: 'Shop', address: 'shop@mail.test' }, to: [{ name: '', address: 'to@mail.test' }] },
-      ...{ replyTo: [{ name: '', address: 'help@mail.test' }], messageId: message.messageId },
-      ...{ date: '2026-11-21T12:00:00.000Z', attachments: [] },
+      from: { name: 'Shop', address: 'shop@mail.test' },
+      to: [{ name: '', address: 'to@mail.test' }],
+      replyTo: [{ name: '', address: 'help@mail.test' }],
+      messageId: message.messageId,
+      date: '2026-11-21T12:00:00.000Z',
+      attachments: [],
       text: `Zwölf Boxkämpfer = 12 €, weiter\n<${sampleUrl}>\n`,
       html: expect.stringContaining('<p>Zwölf Boxkämpfer = 12 €, <a href='),
     });

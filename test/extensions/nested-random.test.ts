@@ -178,7 +178,9 @@ test.each(Array.from({ length: 8 }, (_, seed) => seed + 1))(
       const done = await insertOneByOne(client, world, rows);
       const body = await execution.run('anon', query, { variables: { o: rows.map((row) => objectOf(world, row)) } });
       expect({ seed, round, done, errors: body.errors }).toEqual({
-        ...{ seed, round, done },
+        seed,
+        round,
+        done,
         errors: done ? undefined : [expect.objectContaining({ extensions: expect.any(Object) })],
       });
       if (done) {

@@ -346,16 +346,14 @@ test('each column has the operators that fit it', async () => {
     );
   };
   expect(await inputs('Increment')).toEqual({
-    ...{
-      id: 'Int',
-      small: 'Int',
-      hits: 'Int',
-      big: 'BigInt',
-      ratio: 'Float',
-      light: 'Float',
-      price: 'BigFloat',
-      score: 'Int',
-    },
+    id: 'Int',
+    small: 'Int',
+    hits: 'Int',
+    big: 'BigInt',
+    ratio: 'Float',
+    light: 'Float',
+    price: 'BigFloat',
+    score: 'Int',
   });
   const lists = {
     names: ['String'],

@@ -18,7 +18,8 @@ const signing = {
   mailer_dkim_domain: 'mail.test',
   mailer_dkim_selector: 'k1',
   mailer_dkim_private_key: generateKeyPairSync('rsa', {
-    ...{ modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'pem' } },
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   }).privateKey,
 };

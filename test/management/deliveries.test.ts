@@ -61,10 +61,19 @@ test('an email is listed with its user, its state and the answer of the mail ser
   const [delivery] = await untilState(auth, 'sent');
   const [user] = await database.query(`select id from auth.users where email = 'ana@x.test'`);
   expect(delivery).toEqual({
-    ...{ id: expect.stringMatching(/^\d+$/), kind: 'confirmation', userId: user?.id, recipient: 'a***@x.test' },
-    ...{ locale: 'en', templateVersion: 0, state: 'sent', attempts: 1, event: null },
+    id: expect.stringMatching(/^\d+$/),
+    kind: 'confirmation',
+    userId: user?.id,
+    recipient: 'a***@x.test',
+    locale: 'en',
+    templateVersion: 0,
+    state: 'sent',
+    attempts: 1,
+    event: null,
     answer: expect.stringMatching(/^250 /),
-    ...{ createdAt: expect.any(String), updatedAt: expect.any(String), sentAt: expect.any(String) },
+    createdAt: expect.any(String),
+    updatedAt: expect.any(String),
+    sentAt: expect.any(String),
     nextAttemptAt: null,
   });
   expect(await call(auth, `deliveries/${delivery.id}`)).toEqual({ status: 200, body: delivery });

@@ -157,7 +157,13 @@ describe('rendering a draft', () => {
     expect(body.subject).toEqual({
       output: null,
       fault: {
-        ...{ phase: 'parse', code: 'syntax', name: null, line: 1, column: 1, length: 9, piece: null },
+        phase: 'parse',
+        code: 'syntax',
+        name: null,
+        line: 1,
+        column: 1,
+        length: 9,
+        piece: null,
         message: '`{{ .Token` is never closed: write }} behind it (unclosed action)',
       },
       warnings: [],
@@ -168,8 +174,12 @@ describe('rendering a draft', () => {
 
     const warned = await post('/emails/render', { email: 'recovery', content: '<p>{{ .NewEmail }}</p>' });
     expect(warned.body.content.warnings[0]).toEqual({
-      ...{ message: '.NewEmail is always empty in this email', name: 'empty-variable', refused: false },
-      ...{ line: 1, column: 7, length: '.NewEmail'.length },
+      message: '.NewEmail is always empty in this email',
+      name: 'empty-variable',
+      refused: false,
+      line: 1,
+      column: 7,
+      length: '.NewEmail'.length,
     });
   });
 
@@ -267,7 +277,9 @@ describe('a trial', () => {
     const { requestBody } = document.paths['/v1/projects/{ref}/config/auth/emails/send'].post;
     const { properties, required, additionalProperties } = requestBody.content['application/json'].schema;
     expect({ required, additionalProperties, format: properties.to.format }).toEqual({
-      ...{ required: ['email', 'to'], additionalProperties: false, format: 'email' },
+      required: ['email', 'to'],
+      additionalProperties: false,
+      format: 'email',
     });
     const whole = {
       email: 'invite',

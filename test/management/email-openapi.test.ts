@@ -49,8 +49,11 @@ async function serve(): Promise<Api> {
     });
     const reply = { status: response.status, body: await response.json() };
     const problems = conformance.check({
-      ...{ method: method.toLowerCase(), path: path.replace(/\?.*/, ''), body },
-      ...{ status: reply.status, answer: reply.body },
+      method: method.toLowerCase(),
+      path: path.replace(/\?.*/, ''),
+      body,
+      status: reply.status,
+      answer: reply.body,
     });
     expect([method, path, reply.status, ...problems]).toEqual([method, path, reply.status]);
     return reply;

@@ -103,7 +103,9 @@ const services: Readonly<Record<Exclude<EventsService, 'ses'>, Documented>> = {
       const failed = { event: 'failed', severity: 'permanent', reason: outcome === 'bounced' ? 'bounce' : 'old' };
       return {
         ...(outcome === 'delivered' || outcome === 'complained' ? { event: outcome } : failed),
-        ...{ id: randomUUID(), timestamp: time.getTime() / 1000, recipient: address },
+        id: randomUUID(),
+        timestamp: time.getTime() / 1000,
+        recipient: address,
         'delivery-status': { code: 550, message: `5.1.1 <${address}> unknown` },
         message: { headers: { to: address, 'message-id': messageId } },
       };
@@ -289,7 +291,9 @@ function signSns(members: Readonly<Record<string, string>>, version = '2'): Sign
 const sesBounce = JSON.stringify({
   notificationType: 'Bounce',
   bounce: {
-    ...{ bounceType: 'Permanent', bounceSubType: 'General', feedbackId: '01' },
+    bounceType: 'Permanent',
+    bounceSubType: 'General',
+    feedbackId: '01',
     bouncedRecipients: [
       { emailAddress: address, status: '5.1.1', diagnosticCode: `smtp; 550 5.1.1 <${address}>... User` },
     ],

@@ -39,8 +39,14 @@ describe('the schema of a role', () => {
     expect(body.role).toBe('anon');
     expect(body.tables.map(({ name }: { name: string }) => name)).toEqual(['Author', 'Book', 'Loan']);
     expect(body.tables[0]).toMatchObject({
-      ...{ name: 'Author', object: 'public.author', kind: 'table', rowSecurity: false },
-      ...{ rootFields: ['authorCollection', 'authorByPk'], insert: true, update: false, delete: false },
+      name: 'Author',
+      object: 'public.author',
+      kind: 'table',
+      rowSecurity: false,
+      rootFields: ['authorCollection', 'authorByPk'],
+      insert: true,
+      update: false,
+      delete: false,
     });
     const fields = body.tables[0].fields.map(({ name, type, kind, column, isKey, target }: Record<string, unknown>) => {
       return [name, type, kind, column, isKey, target];

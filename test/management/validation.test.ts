@@ -467,7 +467,8 @@ describe('templates', () => {
     expect(asked.body).toMatchObject({ ...change, warnings: [warning] });
     expect(asked.headers.get('preference-applied')).toBe('return=representation; warnings');
     const right = await call({
-      ...{ method: 'PATCH', body: JSON.stringify({ jwt_exp: 60 }) },
+      method: 'PATCH',
+      body: JSON.stringify({ jwt_exp: 60 }),
       headers: { prefer: 'respond-async, return=representation;warnings' },
     });
     expect(right.body.warnings).toEqual([]);

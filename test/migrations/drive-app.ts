@@ -137,7 +137,8 @@ async function useEmails(world: AppWorld): Promise<unknown> {
     ended.push([email?.subject, mask(world, email?.html ?? ''), await follow(world, href.replaceAll('&amp;', '&'))]);
   };
   await client().auth.signUp({
-    ...{ email: 'new@club.test', password: 'a new password' },
+    email: 'new@club.test',
+    password: 'a new password',
     options: { data: { full_name: 'Nia' }, emailRedirectTo },
   });
   await look('new@club.test');

@@ -98,6 +98,11 @@ test('values come back as they are, in whatever style the database writes them',
     '1 day 02:00'::interval::text as long, 'a\\b' as slash`;
   const [row] = await pool.query(statement, values);
   expect(row).toEqual({
-    ...{ at: values[0], bytes: values[1], number: values[2], day: '2026-02-03', long: '1 day 02:00:00', slash: 'a\\b' },
+    at: values[0],
+    bytes: values[1],
+    number: values[2],
+    day: '2026-02-03',
+    long: '1 day 02:00:00',
+    slash: 'a\\b',
   });
 });

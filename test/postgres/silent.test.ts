@@ -18,8 +18,12 @@ const lost = { kind: 'unavailable', cause: { message: 'The server did not answer
 test('a statement of our own waits for its answer for a while, and the next one has another connection', async () => {
   const proxy = await startFreezingProxy(login);
   const pool = createSystemPool({
-    ...{ connectionString: proxy.through(login), size: 1, waitMs: 60_000, applicationName: 'test' },
-    ...{ onError: () => {}, answerWithinMs: 300 },
+    connectionString: proxy.through(login),
+    size: 1,
+    waitMs: 60_000,
+    applicationName: 'test',
+    onError: () => {},
+    answerWithinMs: 300,
   });
   onTestFinished(() => pool.stop());
   const ask = () => pool.query('select 1 as number');

@@ -72,7 +72,9 @@ const never: readonly MakeRequest[] = [
     return { kind: 'new aliases', query, variables: { id }, data: { [`a${serial}`]: edges([node]) } };
   },
   (_random, serial) => ({
-    ...{ kind: 'a new name', query: `query q${serial} { twice(n: 21) }`, operationName: `q${serial}` },
+    kind: 'a new name',
+    query: `query q${serial} { twice(n: 21) }`,
+    operationName: `q${serial}`,
     data: { twice: 42 },
   }),
   (random, serial) => {

@@ -80,11 +80,9 @@ export async function runSoak(options: SoakOptions, whenOver: WhenOver): Promise
   const memory = watchMemory(Math.min(maxMemoryMs, minutes * memoryMsPerMinute), whenOver);
   const gateway = await startGateway(
     {
-      ...{
-        DATABASE_URL: database.urlAs('authenticator'),
-        PGREFLECT_JWT_SECRET: secret,
-        PGREFLECT_LOGIN_PASSWORD: 'test',
-      },
+      DATABASE_URL: database.urlAs('authenticator'),
+      PGREFLECT_JWT_SECRET: secret,
+      PGREFLECT_LOGIN_PASSWORD: 'test',
       ...memory.env,
     },
     whenOver,

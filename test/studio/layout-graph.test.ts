@@ -11,20 +11,24 @@ import {
 import type { SchemaRelationship, SchemaTable } from '../../src/studio/app/pages/schema/role-schema.ts';
 
 const table = (name: string): SchemaTable => ({
-  ...{
-    name,
-    object: `public.${name}`,
-    kind: 'table',
-    description: null,
-    rowSecurity: true,
-    rootFields: [],
-    fields: [],
-    added: [],
-  },
-  ...{ insert: false, update: false, delete: false },
+  name,
+  object: `public.${name}`,
+  kind: 'table',
+  description: null,
+  rowSecurity: true,
+  rootFields: [],
+  fields: [],
+  added: [],
+  insert: false,
+  update: false,
+  delete: false,
 });
 const key = (from: string, to: string): SchemaRelationship => ({
-  ...{ from, to, field: to, inverse: from, cardinality: 'many' },
+  from,
+  to,
+  field: to,
+  inverse: from,
+  cardinality: 'many',
 });
 
 const overlaps = (one: TableBox, other: TableBox): boolean =>

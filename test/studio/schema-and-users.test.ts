@@ -168,7 +168,8 @@ describe('users', () => {
 
     await add({ email: 'bo@mail.test', password: 'correct horse', email_confirm: true });
     const session = (await studio.ask('/token?grant_type=password', {
-      ...{ email: 'bo@mail.test', password: 'correct horse' },
+      email: 'bo@mail.test',
+      password: 'correct horse',
     })) as { readonly refresh_token: string };
     await page.reload();
     await page.getByRole('link', { name: 'bo@mail.test' }).click();

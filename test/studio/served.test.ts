@@ -101,7 +101,9 @@ test('the project is told to holders of an access token; its keys only on a loca
     other.call({ path: '/studio/project', token: authorization });
   for (const given of [null, 'Bearer wrong', `Bearer ${serviceKey}`]) expect((await project(given)).status).toBe(401);
   expect((await project(`Bearer ${token}`)).body).toMatchObject({
-    ...{ ref, isLocal: false, keys: null },
+    ref,
+    isLocal: false,
+    keys: null,
     scopes: ['auth_config:read', 'auth_config:write'],
   });
 

@@ -82,7 +82,8 @@ test('a name is text, whatever it looks like', async () => {
 test('offers no scope and no end that the token in use lacks, and asks for another one when that is revoked', async () => {
   const expiresAt = new Date(Date.now() + 45 * 86_400_000);
   const own = await addToken(studio.database, {
-    ...{ scopes: ['auth_config:read', 'project:operate'], expiresAt },
+    scopes: ['auth_config:read', 'project:operate'],
+    expiresAt,
     projectRef: ref,
   });
   const page = await visitWith(own);

@@ -108,12 +108,18 @@ function startProject(database: TestDatabase, port: number, examples: readonly s
     localProject: true,
     exampleOperations: examples,
     authValues: {
-      ...{ smtp_max_frequency: 0, rate_limit_otp: 1000 },
-      ...{ rate_limit_email_sent: 1000, rate_limit_email_recipient: 0 },
+      smtp_max_frequency: 0,
+      rate_limit_otp: 1000,
+      rate_limit_email_sent: 1000,
+      rate_limit_email_recipient: 0,
       mailer_subjects_phone_changed_notification: startSubject,
     },
     externalUrl: `http://localhost:${port}`,
-    ...{ port, anonKey, serviceKey, accessToken, projectRef: ref },
+    port,
+    anonKey,
+    serviceKey,
+    accessToken,
+    projectRef: ref,
   });
   return startGateway(config, { observe: () => {} });
 }

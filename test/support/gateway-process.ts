@@ -33,8 +33,11 @@ export async function gatewayProcess(
   whenOver: WhenOver = onTestFinished,
 ): Promise<GatewayProcess> {
   const config = testConfig({
-    ...{ databaseUrl: database.urlAs('authenticator', 'test'), adminDatabaseUrl: database.url },
-    ...{ schemas: ['public'], port: 0, ...given },
+    databaseUrl: database.urlAs('authenticator', 'test'),
+    adminDatabaseUrl: database.url,
+    schemas: ['public'],
+    port: 0,
+    ...given,
   });
   const child = fork(file, [JSON.stringify(config)], { execArgv: [], env: { ...process.env, ...childEnvironment } });
   whenOver(async () => void child.kill('SIGKILL'));

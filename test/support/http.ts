@@ -26,7 +26,9 @@ export function testConfig(given: Partial<Config> = {}): Config {
     externalUrl: 'http://localhost:54321',
     jwtSecret: secret,
     // A busy machine is no reason to refuse, and looks at the catalog would make it busier.
-    ...{ poolWaitMs: 60_000, statementTimeoutMs: 60_000, schemaPollMs: 600_000 },
+    poolWaitMs: 60_000,
+    statementTimeoutMs: 60_000,
+    schemaPollMs: 600_000,
     ...given,
   };
 }

@@ -50,7 +50,9 @@ export async function startLyingProvider(audience: string): Promise<LyingProvide
   const complete = (claims: JWTPayload) => ({ iss: issuer, aud: audience, iat: now(), exp: now() + 3600, ...claims });
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   return {
-    ...{ issuer, answers, asked },
+    issuer,
+    answers,
+    asked,
     sign: (claims, { alg = 'RS256', kid = 'one' } = {}) =>
       new SignJWT(complete(claims)).setProtectedHeader({ alg, kid }).sign(
         // With a shared secret the public key is what everybody has.

@@ -32,8 +32,14 @@ export async function assertNumberAllowed(
 ): Promise<void> {
   if (pauseSeconds <= 0) return;
   const use = await takeOfAccount({
-    ...{ limiter: services.limiter, database, network, owner, name: `sms_to:${phone}` },
-    ...{ limit: numberBurst, reserve: Math.ceil(numberBurst / 2), windowMs: numberBurst * pauseSeconds * 1000 },
+    limiter: services.limiter,
+    database,
+    network,
+    owner,
+    name: `sms_to:${phone}`,
+    limit: numberBurst,
+    reserve: Math.ceil(numberBurst / 2),
+    windowMs: numberBurst * pauseSeconds * 1000,
   });
   if (typeof use === 'number') throw tooManyTexts(use);
 }

@@ -76,8 +76,13 @@ async function takeEmailTo(tx: Transaction, { to, user }: TokenEmail): Promise<b
   if (limit <= 0) return true;
   const isOwn = user.email?.toLowerCase() === to.toLowerCase();
   const use = await takeOfAccount({
-    ...{ limiter: services.limiter, database: tx, network, owner: async () => (isOwn ? user.id : null) },
-    ...{ name: `email_to:${countedRecipient(to)}`, limit, windowMs: 3_600_000 },
+    limiter: services.limiter,
+    database: tx,
+    network,
+    owner: async () => (isOwn ? user.id : null),
+    name: `email_to:${countedRecipient(to)}`,
+    limit,
+    windowMs: 3_600_000,
     reserve: Math.ceil(limit / 2),
   });
   return typeof use !== 'number';

@@ -54,8 +54,11 @@ export function toExternalUser(source: ClaimSource, claims: Claims, more: readon
   const shape = source.shape ?? source.traits?.shape ?? tokenShape;
   const identityData = {
     ...readShape(shape, { ...claims, sub: subject }),
-    ...{ iss: readClaimText(claims.iss), sub: subject, email: email ?? undefined },
-    ...{ email_verified: isEmailVerified, phone_verified: false },
+    iss: readClaimText(claims.iss),
+    sub: subject,
+    email: email ?? undefined,
+    email_verified: isEmailVerified,
+    phone_verified: false,
   };
   const known = Object.fromEntries(Object.entries(identityData).filter(([, value]) => value !== undefined));
   assertModest(known, {}, 'What a provider says of a user');

@@ -105,7 +105,15 @@ export function readAuthRequest(
   const authUrl = linkBase(headers, parts.authUrl, config.mailer_external_hosts);
   const languages = parseAcceptLanguage(headers['accept-language']);
   const context: AuthContext = {
-    ...{ services, config, client, network, languages, audience, redirectTo, authUrl, deadline },
+    services,
+    config,
+    client,
+    network,
+    languages,
+    audience,
+    redirectTo,
+    authUrl,
+    deadline,
   };
   const bearerContext = () => ({ verify: services.verify, database: services.database, now: services.clock.now() });
   return {

@@ -25,8 +25,13 @@ export async function countPasswordGuess(
   if (config.rate_limit_verify <= 0) return null;
   const hash = createHash('sha256').update(address.toLowerCase()).digest('hex');
   const use = await takeOfAccount({
-    ...{ limiter: services.requestLimiter, database: services.database, network, owner },
-    ...{ name: `password:${hash}`, limit: passwordGuesses, reserve: passwordGuesses / 2 },
+    limiter: services.requestLimiter,
+    database: services.database,
+    network,
+    owner,
+    name: `password:${hash}`,
+    limit: passwordGuesses,
+    reserve: passwordGuesses / 2,
     windowMs: (passwordGuesses / config.rate_limit_verify) * 300_000,
   });
   if (typeof use === 'number') throw tooManyRequests(use);
@@ -51,10 +56,15 @@ export async function takeFactorGuess(
   const ofChallenge = { kind: 'window', limit: config.mailer_otp_attempts, windowMs } as const;
   if ((await services.limiter.take(`guess:${challengeId}`, ofChallenge)) !== null) return null;
   const use = await takeOfAccount({
-    ...{ limiter: services.limiter, database: tx, network, owner: async () => userId },
+    limiter: services.limiter,
+    database: tx,
+    network,
+    owner: async () => userId,
     // A thief who has the password has a session without the second factor.
     level: 'aal2',
-    ...{ name: `guess:factor:${factorId}`, limit: 6 * config.mailer_otp_attempts, windowMs },
+    name: `guess:factor:${factorId}`,
+    limit: 6 * config.mailer_otp_attempts,
+    windowMs,
     reserve: 3 * config.mailer_otp_attempts,
   });
   return typeof use === 'number' ? null : use;
@@ -80,8 +90,13 @@ export async function countWrongFactorCode(tx: Transaction, userId: string): Pro
 async function takeGuess(tx: Transaction, name: string, userId: string | null): Promise<boolean> {
   const { services, config, network } = tx;
   const use = await takeOfAccount({
-    ...{ limiter: services.limiter, database: tx, network, owner: async () => userId },
-    ...{ name: `guess:${name}`, limit: config.mailer_otp_attempts, windowMs: guessSeconds(config) * 1000 },
+    limiter: services.limiter,
+    database: tx,
+    network,
+    owner: async () => userId,
+    name: `guess:${name}`,
+    limit: config.mailer_otp_attempts,
+    windowMs: guessSeconds(config) * 1000,
     // The link of the same email stays.
     reserve: 0,
   });

@@ -210,9 +210,14 @@ type UserChanges = Partial<Pick<User, keyof typeof userColumns>>;
  * `auth.one_time_tokens` has expired. One to the present address would otherwise set an empty address.
  */
 export const noPendingChanges = {
-  ...{ emailChange: '', emailChangeConfirmStatus: 0, emailChangeSentAt: null },
-  ...{ emailChangeTokenNew: '', emailChangeTokenCurrent: '' },
-  ...{ phoneChange: '', phoneChangeSentAt: null, phoneChangeToken: '' },
+  emailChange: '',
+  emailChangeConfirmStatus: 0,
+  emailChangeSentAt: null,
+  emailChangeTokenNew: '',
+  emailChangeTokenCurrent: '',
+  phoneChange: '',
+  phoneChangeSentAt: null,
+  phoneChangeToken: '',
 } as const satisfies UserChanges;
 
 /**

@@ -35,7 +35,10 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
   };
   const gather = async () => [await meter.read(), ...(await workers.series())];
   const workers: Workers = new Workers({
-    ...{ count: config.workers, drainTimeoutMs: config.drainTimeoutMs, observe, gather },
+    count: config.workers,
+    drainTimeoutMs: config.drainTimeoutMs,
+    observe,
+    gather,
     fingerprint: () => watch.fingerprint(),
   });
   const watch = startWatch(config, workers);
@@ -70,8 +73,10 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
 
 function startWatch(config: Config, workers: Workers): WorkersWatch {
   return watchForWorkers({
-    ...{ connectionString: config.databaseUrl, schemas: config.schemas },
-    ...{ pollMs: config.schemaPollMs, waitMs: config.poolWaitMs },
+    connectionString: config.databaseUrl,
+    schemas: config.schemas,
+    pollMs: config.schemaPollMs,
+    waitMs: config.poolWaitMs,
     onFingerprint: (fingerprint) => workers.tell({ kind: 'catalog', fingerprint }),
   });
 }

@@ -141,7 +141,9 @@ const finding = {
 };
 
 const faultFields = {
-  ...{ phase: text, code: text, ...finding },
+  phase: text,
+  code: text,
+  ...finding,
   piece: orNull(
     about(
       objectOf({ title: about(text, '`the layout` or `the partial "name"`.'), ...finding }),
@@ -167,7 +169,8 @@ export type RenderedText = ValueOf<typeof renderedText>;
 export const renderedDraft = named(
   'RenderedEmail',
   objectOf({
-    ...{ subject: renderedText, content: renderedText },
+    subject: renderedText,
+    content: renderedText,
     text: orNull(about(text, 'The email as a client without HTML shows it; null: there is a fault.')),
     textPart: orNull(about(objectOf(renderedFields), 'The template of the text part; null: it is made from the body.')),
     builtIn: orNull(

@@ -122,7 +122,9 @@ export function readDraft(body: unknown, project: SampleSettings, more: readonly
   const inForce = templateTexts(email, config, locale);
   const builtIn = builtInTexts(email, config, locale || undefined);
   return {
-    ...{ email, locale, config },
+    email,
+    locale,
+    config,
     subject: readDraftText('subject', subject, inForce.subject) || builtIn.subject,
     content: readDraftText('content', content, inForce.content) || builtIn.content,
     text: readDraftText('text', text, inForce.text ?? ''),

@@ -67,8 +67,10 @@ function commonVariables(): readonly string[] {
 
 function pageSample(config: AuthConfig, locale: string) {
   return {
-    ...{ Action: 'recovery', SiteURL: config.site_url },
-    ...{ Email: maskAddress('ada@example.com'), Locale: locale },
+    Action: 'recovery',
+    SiteURL: config.site_url,
+    Email: maskAddress('ada@example.com'),
+    Locale: locale,
   };
 }
 
@@ -96,7 +98,10 @@ async function renderLinkPage(
   const page = { action: data.Action as LinkAction, siteUrl, email, locale: Locale, languages: [], fields: {} };
   const content = renderPageText(source, page, config);
   return {
-    ...{ content, text: null, textPart: null, subject: { output: '', fault: null, warnings: [] } },
+    content,
+    text: null,
+    textPart: null,
+    subject: { output: '', fault: null, warnings: [] },
     builtIn: locale === '' ? null : { subject: '', content: builtIn },
   };
 }

@@ -92,7 +92,10 @@ export async function createToken(request: TokenRequest, body: unknown): Promise
   return pool.transaction(async (tx) => {
     refuseMore(wanted, await ownRights(tx, caller, createdAt));
     const { token, stored } = await createAccessToken(tx, {
-      ...{ ...wanted, projectRef: ref, createdBy: caller.tokenId, createdAt },
+      ...wanted,
+      projectRef: ref,
+      createdBy: caller.tokenId,
+      createdAt,
     });
     await audit(tx, request, 'access_token_created', { created_token_id: stored.id, ...nameOf(stored) });
     return { token, ...present(stored, caller) };

@@ -112,8 +112,14 @@ async function report(db: BenchDatabase): Promise<string> {
       })
     : null;
   const measured: Report = {
-    ...{ ...describeHere(root), rounds, seconds, sockets, poolSize, comparison },
-    ...{ version: db.version, fsync: db.fsync },
+    ...describeHere(root),
+    rounds,
+    seconds,
+    sockets,
+    poolSize,
+    comparison,
+    version: db.version,
+    fsync: db.fsync,
     related: parts.related ? await measureRelated(db, { ...load, cases: relatedCases.filter(isChosen), names }) : null,
     auth: parts.auth ? await measureAuth(db, load) : null,
     overload: parts.overload ? await measureOverload(db, load) : null,

@@ -154,10 +154,17 @@ async function measureKind(run: Run): Promise<CacheBustingRow> {
     beside.push(await takeTurn(run, load.requests + round * besidePerSecond * load.seconds));
   }
   return {
-    ...{ title: kind.title, requests: load.requests, beforeMib, afterMib, statements },
-    ...{ aloneHitRate: medianOf(alone, 'hitRate'), besideHitRate: medianOf(beside, 'hitRate') },
-    ...{ aloneP50Ms: medianOf(alone, 'p50Ms'), besideP50Ms: medianOf(beside, 'p50Ms') },
-    ...{ aloneP99Ms: medianOf(alone, 'p99Ms'), besideP99Ms: medianOf(beside, 'p99Ms') },
+    title: kind.title,
+    requests: load.requests,
+    beforeMib,
+    afterMib,
+    statements,
+    aloneHitRate: medianOf(alone, 'hitRate'),
+    besideHitRate: medianOf(beside, 'hitRate'),
+    aloneP50Ms: medianOf(alone, 'p50Ms'),
+    besideP50Ms: medianOf(beside, 'p50Ms'),
+    aloneP99Ms: medianOf(alone, 'p99Ms'),
+    besideP99Ms: medianOf(beside, 'p99Ms'),
   };
 }
 

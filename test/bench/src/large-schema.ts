@@ -118,7 +118,10 @@ async function measureGateway(
   const start = performance.now();
   const databaseCpu = childrenCpuSeconds(databasePid);
   const target = await startGateway({
-    ...{ name: `${tables} tables, ${freshness}`, databaseUrl, poolSize: 8, schema: 'large' },
+    name: `${tables} tables, ${freshness}`,
+    databaseUrl,
+    poolSize: 8,
+    schema: 'large',
     more: ['--freshness', freshness],
   });
   try {
@@ -133,7 +136,13 @@ async function measureGateway(
     const introspectionCpuSeconds = cpuSeconds(target.pid) - cpuBefore;
     const again = await timed(() => askText(target, getIntrospectionQuery()));
     return {
-      ...{ tables, freshness, firstAnswerSeconds, firstCpuSeconds, firstMib, changedMs, introspectionCpuSeconds },
+      tables,
+      freshness,
+      firstAnswerSeconds,
+      firstCpuSeconds,
+      firstMib,
+      changedMs,
+      introspectionCpuSeconds,
       introspectionSeconds: introspection / 1000,
       introspectionAgainMs: again,
       afterMib: residentMib(target.pid),

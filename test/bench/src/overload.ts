@@ -89,7 +89,10 @@ async function measureCase({
   const recoveryMs = await untilRecovered(port, requests, peakP99Ms);
   const open = await runOpenLoad({ port, requests, perSecond: peakRate, seconds, sockets: mostSockets });
   return {
-    ...{ peakRate, peakP99Ms, offeredRate, recoveryMs },
+    peakRate,
+    peakP99Ms,
+    offeredRate,
+    recoveryMs,
     answeredRate: over.answered.length / over.seconds,
     answeredP99Ms: p99(over.answered),
     refusedRate: over.refused.length / over.seconds,

@@ -101,7 +101,9 @@ export async function measurePlanModes(db: BenchDatabase): Promise<PlanModeResul
       (['frequent', 'rare'] as const).forEach((value, index) => {
         const milliseconds = Object.fromEntries(modes.map((mode) => [mode, modesMs[mode][index] ?? 0]));
         results.push({
-          ...{ title: modeCase.title, value, gatewayMs: gatewayMs[index] ?? 0 },
+          title: modeCase.title,
+          value,
+          gatewayMs: gatewayMs[index] ?? 0,
           milliseconds: milliseconds as Record<PlanMode, number>,
         });
       });

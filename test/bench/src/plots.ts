@@ -104,7 +104,9 @@ function panel(
     );
     const path = element('polyline', {
       points: places.map(({ at }) => at.map(shown).join(',')).join(' '),
-      ...{ fill: 'none', stroke: looks[name]?.colour ?? ink, 'stroke-width': '1.5' },
+      fill: 'none',
+      stroke: looks[name]?.colour ?? ink,
+      'stroke-width': '1.5',
     });
     return [path, ...places.map(({ at, label }) => mark(name, at, label))];
   });

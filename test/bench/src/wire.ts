@@ -58,7 +58,8 @@ async function measureServer(
       const shared = await count(sockets);
       const alone = await count(1);
       results.push({
-        ...{ title: benchCase.title, name },
+        title: benchCase.title,
+        name,
         bytesToServer: alone.toServer / counted,
         bytesToClient: alone.toClient / counted,
         roundTrips: alone.roundTrips / counted,

@@ -33,7 +33,11 @@ test('claims that are not texts are left out, and a number may be the name of a 
     email_verified: true,
   };
   expect(toExternalUser({ provider: 'x', ownIssuer: '' }, claims)).toEqual({
-    ...{ provider: 'x', subject: '12', email: null, isEmailVerified: false, emails: [] },
+    provider: 'x',
+    subject: '12',
+    email: null,
+    isEmailVerified: false,
+    emails: [],
     identityData: { sub: '12', email_verified: false, phone_verified: false },
   });
 });
@@ -54,7 +58,9 @@ test.each<[keyof typeof knownProviders, claims: object, data: object]>([
     'azure',
     { ...times, ...ana, uti: 'u', ver: '2.0', tid: 't', xms_edov: true, groups },
     {
-      ...{ provider_id: 'a', full_name: 'Ana', preferred_username: 'ana' },
+      provider_id: 'a',
+      full_name: 'Ana',
+      preferred_username: 'ana',
       custom_claims: {
         email: 'a@x.test',
         email_verified: true,
@@ -72,7 +78,11 @@ test.each<[keyof typeof knownProviders, claims: object, data: object]>([
     'google',
     { ...times, ...ana, azp: 'us', hd: 'x.test' },
     {
-      ...{ provider_id: 'a', name: 'Ana', full_name: 'Ana', picture: 'p', avatar_url: 'p' },
+      provider_id: 'a',
+      name: 'Ana',
+      full_name: 'Ana',
+      picture: 'p',
+      avatar_url: 'p',
       custom_claims: { hd: 'x.test' },
     },
   ],
@@ -97,7 +107,11 @@ test.each<[keyof typeof knownProviders, claims: object, data: object]>([
     email: 'a@x.test',
   });
   expect(identityData).toEqual({
-    ...{ iss, sub: 'a', email: 'a@x.test', email_verified: true, phone_verified: false },
+    iss,
+    sub: 'a',
+    email: 'a@x.test',
+    email_verified: true,
+    phone_verified: false,
     ...data,
   });
 });

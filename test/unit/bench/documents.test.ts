@@ -11,8 +11,14 @@ function resultOf(name: string, requestsPerSecond: number, more: Partial<TargetR
   const latency = { p50Ms: 1, p99Ms: 5, p999Ms: 9 };
   const cost = { cpuMicroseconds: 100, databaseCpuMicroseconds: 50, poolerCpuMicroseconds: 0 };
   return {
-    ...{ name, requestsPerSecond, ...latency, ...cost },
-    ...{ pausedMsPerSecond: 1, longestPauseMs: 2, loadMib: 100, ...more },
+    name,
+    requestsPerSecond,
+    ...latency,
+    ...cost,
+    pausedMsPerSecond: 1,
+    longestPauseMs: 2,
+    loadMib: 100,
+    ...more,
   };
 }
 

@@ -5,8 +5,12 @@ import { DatabaseError } from '../../../src/postgres/database-error.ts';
 
 const config = { schemas: ['public'], authValues: {}, authTemplates: {} } as unknown as Config;
 const sources = {
-  ...{ flags: new Map(), authFlags: new Map(), configFile: '/nowhere/pgreflect.toml', environment: {} },
-  ...{ workingDirectory: '/nowhere', problems: [] },
+  flags: new Map(),
+  authFlags: new Map(),
+  configFile: '/nowhere/pgreflect.toml',
+  environment: {},
+  workingDirectory: '/nowhere',
+  problems: [],
 };
 
 test('what changed together is taken over together, also while the database is away', async () => {
@@ -16,7 +20,11 @@ test('what changed together is taken over together, also while the database is a
   const configureAuth = vi.fn(async () => {});
   const notes: string[] = [];
   const options = followOptions({
-    ...{ gateway: { expose, configureAuth }, config, sources, load: () => next, note: (text) => void notes.push(text) },
+    gateway: { expose, configureAuth },
+    config,
+    sources,
+    load: () => next,
+    note: (text) => void notes.push(text),
   });
   options.readAgain();
   await vi.waitFor(() => expect(notes).toHaveLength(2));

@@ -35,8 +35,14 @@ export const ses: MailService = {
     const [accessKeyId = '', ...secret] = apiKey.split(':');
     const { AwsV4Signer } = await import('aws4fetch');
     const { headers } = await new AwsV4Signer({
-      ...{ url: `${url}${path}`, headers: { 'content-type': 'application/json' }, body, allHeaders: true },
-      ...{ accessKeyId, secretAccessKey: secret.join(':'), service: 'ses', region },
+      url: `${url}${path}`,
+      headers: { 'content-type': 'application/json' },
+      body,
+      allHeaders: true,
+      accessKeyId,
+      secretAccessKey: secret.join(':'),
+      service: 'ses',
+      region,
       datetime: message.date.toISOString().replace(/[-:]|\.\d+/g, ''),
     }).sign();
     return { path, headers: Object.fromEntries(headers), body };

@@ -401,7 +401,12 @@ describe('relationships', () => {
 describe('routines', () => {
   const log = table('1', 'Log', [column('id', 'Int')]);
   const argument = (name: string, required: boolean, displayDefault: string | null = null) => ({
-    ...{ name, fieldName: name, isVariadic: false, type: scalar('Int'), required, displayDefault },
+    name,
+    fieldName: name,
+    isVariadic: false,
+    type: scalar('Int'),
+    required,
+    displayDefault,
   });
 
   test('results are nullable; a set is a connection whose own arguments come first', () => {

@@ -88,7 +88,9 @@ function twoNamespaces(...namespaces: string[]): Model {
     relationships: [relationship('due', '2', 'one'), relationship('billCollection', '2', 'many')],
   });
   const bill = table('2', 'Bill', [column('id', 'Int'), column('owner', enumValue('8'))], {
-    ...{ ...readOnly, namespace: 'billing', relationships: [relationship('book', '1', 'one')] },
+    ...readOnly,
+    namespace: 'billing',
+    relationships: [relationship('book', '1', 'one')],
     computedFields: ['23', '24'],
   });
   return model({
@@ -185,7 +187,12 @@ describe('the whole schema', () => {
 
   test('shows defaults: 1 for atMost and those of function arguments, none else', async () => {
     const argument = (name: string, type: 'Int' | 'String' | 'Float' | 'Boolean', displayDefault: string | null) => ({
-      ...{ name, fieldName: name, type: scalar(type), isVariadic: false, required: false, displayDefault },
+      name,
+      fieldName: name,
+      type: scalar(type),
+      isVariadic: false,
+      required: false,
+      displayDefault,
     });
     const routines = [
       routine('7', 'renew', {
@@ -205,7 +212,11 @@ describe('the whole schema', () => {
     const defaults = (type: TypeAnswer, field: string) =>
       Object.fromEntries(type.fields.find((f) => f.name === field)!.args.map((a) => [a.name, a.defaultValue]));
     expect(defaults(schema.queryType, 'renew')).toEqual({
-      ...{ days: '7', note: '"it\'s \\"due\\""', rate: '1', loud: 'true', other: null },
+      days: '7',
+      note: '"it\'s \\"due\\""',
+      rate: '1',
+      loud: 'true',
+      other: null,
     });
     expect(defaults(schema.mutationType, 'updateLoanCollection')).toEqual({ set: null, filter: null, atMost: '1' });
     expect(defaults(schema.queryType, 'loanCollection').first).toBeNull();
@@ -283,7 +294,9 @@ describe('namespaces that have not opted in', () => {
     const text =
       '{ hidden: __type(name: "Bill") { name } unknown: __type(name: "Nope") { name } shown: __type(name: "Book") { name } }';
     expect(await answer(twoNamespaces('lib+', 'billing'), text)).toEqual({
-      ...{ hidden: null, unknown: null, shown: { name: 'Book' } },
+      hidden: null,
+      unknown: null,
+      shown: { name: 'Book' },
     });
   });
 });
@@ -454,8 +467,12 @@ describe('answering', () => {
     const schema = shown(libraryModel());
     const ask = (text: string, maxBytes: number) =>
       answerIntrospection(schema, {
-        ...{ document: parse(text), operationName: null, variableValues: {}, responseKeys: null },
-        ...{ maxBytes, signal: null },
+        document: parse(text),
+        operationName: null,
+        variableValues: {},
+        responseKeys: null,
+        maxBytes,
+        signal: null,
       });
     const types = '__schema { types { name fields { name } } }';
     const length = (await ask(`{ ${types} }`, 100_000)).get('__schema')!.length;

@@ -34,8 +34,10 @@ export function BrandDialog({ stored, email, onClose }: BrandDialogProps) {
     setSaved(null);
     const { Name, LogoURL, Color, Footer } = brand;
     const change = {
-      ...{ mailer_brand_name: Name || null, mailer_brand_logo_url: LogoURL || null },
-      ...{ mailer_brand_color: Color, mailer_brand_footer: Footer || null },
+      mailer_brand_name: Name || null,
+      mailer_brand_logo_url: LogoURL || null,
+      mailer_brand_color: Color,
+      mailer_brand_footer: Footer || null,
     };
     void run(async () => setSaved(await storeFields(change)));
   });

@@ -64,8 +64,16 @@ export function toEmail(email: AnsweredEmail): DescribedEmail {
 export function toShared(shared: SharedTemplate, builtInLocales: readonly string[]): DescribedEmail {
   const { name, contentField, translationsField, variables, defaults, start, sample } = shared;
   return {
-    ...{ email: name, group: 'shared', parts: ['content'], subjectField: '', contentField, textField: '' },
-    ...{ translationsField: translationsField ?? '', enabledField: null, variables, sample },
+    email: name,
+    group: 'shared',
+    parts: ['content'],
+    subjectField: '',
+    contentField,
+    textField: '',
+    translationsField: translationsField ?? '',
+    enabledField: null,
+    variables,
+    sample,
     builtInLocales: translationsField === null ? [] : builtInLocales,
     defaults: { ...none, ...defaults },
     start: { ...none, content: start.content || defaults.content },

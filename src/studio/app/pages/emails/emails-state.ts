@@ -75,7 +75,9 @@ export async function readStored(): Promise<void> {
   ]);
   const emails = described.body.map(toEmail);
   const stored = {
-    ...{ emails, config, version: versionOf(headers) },
+    emails,
+    config,
+    version: versionOf(headers),
     shared: shared.body.map((one) => toShared(one, emails[0]?.builtInLocales ?? [])),
   };
   storedEmails.set(stored);

@@ -30,7 +30,9 @@ export function Screen({ html, isPhone, isDark, isPage = false }: ScreenProps) {
   const width = isPhone ? phoneWidth : Math.max(desktopWidth, room.width);
   const scale = Math.min(1, room.width / width);
   const style = {
-    ...{ width, height: room.height / scale, left: (room.width - width * scale) / 2 },
+    width,
+    height: room.height / scale,
+    left: (room.width - width * scale) / 2,
     transform: `scale(${scale})`,
   };
   return (
