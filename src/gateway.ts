@@ -25,12 +25,11 @@ import { closeServer, createHttpServer, type HttpServer } from './server/create-
 import { createReadiness } from './server/health.ts';
 import { Meter, type MetricSeries, type MetricSources } from './server/metrics/metrics.ts';
 import { openMetrics } from './server/metrics/metrics-route.ts';
-import { authUrlOf } from './server/paths.ts';
+import { authUrlOf, studioPath } from './server/paths.ts';
 import { type Clock, systemClock } from './shared/clock.ts';
 import { createLogger } from './shared/logger.ts';
 import type { Observe } from './shared/observation.ts';
 import type { InboxParts } from './studio/routes/studio-parts.ts';
-import { studioPath } from './studio/routes/studio-route.ts';
 import { StudioTickets } from './studio/routes/studio-tickets.ts';
 
 /** A running gateway. */

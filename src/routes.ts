@@ -7,9 +7,8 @@ import type { HttpServer } from './server/create-http-server.ts';
 import type { Describe } from './server/openapi.ts';
 import type { HttpParts } from './server/parts.ts';
 import { registerGraphiql } from './studio/routes/graphiql-route.ts';
-import { registerInbox } from './studio/routes/inbox-route.ts';
+import { allowStudioFiles } from './studio/routes/studio-pages.ts';
 import type { PageParts } from './studio/routes/studio-parts.ts';
-import { allowStudioFiles, registerStudio } from './studio/routes/studio-route.ts';
 
 /** The parts of all routes. */
 export interface RouteParts extends PageParts {
@@ -20,22 +19,26 @@ export interface RouteParts extends PageParts {
 /** Adds the routes of every part that there is. @returns Their descriptions, for `/openapi.json`. */
 export async function addRoutes(app: HttpServer, parts: RouteParts): Promise<readonly Describe[]> {
   const { auth, management } = parts;
-  await addPages(app, parts);
+  await allowStudioFiles(app);
+  registerGraphiql(app, parts);
   const described = [
     ...(auth ? [await addAuth(app, parts, auth)] : []),
     ...(management ? [await addManagement(app, parts, management)] : []),
+    ...(parts.inbox || parts.studio ? [await addStudio(app, parts)] : []),
   ];
   await registerGraphqlRoutes(app, parts);
   return described;
 }
 
-async function addPages(app: HttpServer, parts: PageParts): Promise<void> {
-  const { inbox, studio } = parts;
-  await allowStudioFiles(app);
-  registerGraphiql(app, parts);
-  if (!inbox && !studio) return;
-  if (inbox) registerInbox(app, inbox);
+async function addStudio(app: HttpServer, parts: PageParts): Promise<Describe> {
+  const [{ registerStudio }, { describeStudio }, { studioRoutes }, { inboxRoutes }] = await Promise.all([
+    import('./studio/routes/studio-route.ts'),
+    import('./studio/routes/studio-description.ts'),
+    import('./studio/routes/studio-route-table.ts'),
+    import('./studio/routes/inbox-route.ts'),
+  ]);
   registerStudio(app, parts);
+  return () => describeStudio(...(parts.studio ? [studioRoutes] : []), ...(parts.inbox ? [inboxRoutes] : []));
 }
 
 async function addAuth(app: HttpServer, parts: HttpParts, auth: AuthParts): Promise<Describe> {

@@ -6,7 +6,20 @@
  */
 import { errorCodes, type PublicError } from '../shared/errors.ts';
 import type { AnswerFacts } from '../shared/observation.ts';
+import { about, listOf, named, objectOf, optional, record, text } from '../shared/schema.ts';
 import type { AnswerType } from './media-types.ts';
+
+/** The body of an error. */
+export const requestErrors = named(
+  'RequestErrors',
+  objectOf({
+    errors: listOf(
+      objectOf({ message: text, extensions: about(record(), '`code`: one of docs/errors.md; often also `hint`.') }),
+    ),
+    message: optional(about(text, 'With status 401: the same message.')),
+    hint: optional(text),
+  }),
+);
 
 /** Status, code and body for a request that did not reach the executor. */
 export function errorAnswer(error: PublicError, answerType: AnswerType = 'application/json') {

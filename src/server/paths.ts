@@ -18,5 +18,8 @@ export function authUrlOf({ externalUrl }: Pick<Config, 'externalUrl'>): string 
 /** The path under which the management API of a project is mounted. */
 export const projectPath = '/v1/projects/:ref';
 
-/** The page of captured emails; the paths of its requests begin with it. */
-export const inboxPath = '/studio/inbox';
+/** The path of the studio. */
+export const studioPath = '/studio';
+
+/** The page of captured emails. */
+export const inboxPath = `${studioPath}/inbox`;

@@ -1,5 +1,5 @@
 /**
- * A route of the auth service or the management API: one record in a table, from which the API mounts it and
+ * A route of the auth service, the management API or the studio: one record in a table, from which the API mounts it and
  * /openapi.json and docs/endpoints.md describe it.
  */
 import { about, type Described, type JsonSchema, optional, text } from '../shared/schema.ts';
@@ -7,9 +7,17 @@ import { type ApiDescription, type ApiOperation, response } from './openapi.ts';
 
 /**
  * Who may ask: anyone; who has an API key; a user, or an admin, with a key and a token; who has an access token with a
- * scope.
+ * scope, or with any.
  */
-type Access = 'anyone' | 'key' | 'user' | 'admin' | 'auth_config:read' | 'auth_config:write' | 'project:operate';
+type Access =
+  | 'anyone'
+  | 'key'
+  | 'user'
+  | 'admin'
+  | 'auth_config:read'
+  | 'auth_config:write'
+  | 'project:operate'
+  | 'any_scope';
 
 /** Parameters by name. A sentence describes an optional text. */
 type Parameters = Readonly<Record<string, string | Described>>;

@@ -14,6 +14,9 @@ import { describedSchema } from '../../src/graphql/execute/describe-schema.ts';
 import { describeManagement } from '../../src/management/routes/management-description.ts';
 import type { ApiDescription, ApiOperation } from '../../src/server/openapi.ts';
 import { errorCodes } from '../../src/shared/errors.ts';
+import { inboxRoutes } from '../../src/studio/routes/inbox-route.ts';
+import { describeStudio } from '../../src/studio/routes/studio-description.ts';
+import { studioRoutes } from '../../src/studio/routes/studio-route-table.ts';
 import { listFiles, root } from './source.ts';
 
 const generated = '<!-- Written by `npm run test:update` from the source; edit that. -->';
@@ -138,7 +141,7 @@ ${tables.join('\n')}`;
 });
 
 function mergeDescriptions(): ApiDescription {
-  const parts = [describeAuth(), describeManagement(describedSchema)];
+  const parts = [describeAuth(), describeManagement(describedSchema), describeStudio(studioRoutes, inboxRoutes)];
   return {
     operations: parts.flatMap(({ operations }) => operations),
     schemas: Object.assign({}, ...parts.map(({ schemas }) => schemas)),

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { configFields } from '../../src/management/config-fields.ts';
 import { managementErrors } from '../../src/management/management-error.ts';
+import { anonKey } from '../support/http.ts';
+import { createConformance } from '../support/openapi.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, type ManagedGateway, managedGateway } from './management.ts';
 
@@ -59,6 +61,38 @@ describe('/openapi.json', () => {
       .map(({ status }) => status)
       .filter((status) => status !== 405);
     expect(statuses.filter((status) => !described.has(status))).toEqual([]);
+  });
+
+  test('every request of the studio is answered as described', async () => {
+    const accessToken = await addToken(database, { scopes: ['project:operate'] });
+    const studio = await managedGateway(database, accessToken, { localProject: true, accessToken });
+    const conformance = createConformance((await studio.call({ path: '/openapi.json', token: null })).body);
+    const ask = async (method: string, path: string, body?: object, token?: null) => {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const { status, body: answer } = await studio.call({ method, path, ...sent, ...(token === null && { token }) });
+      const asked = { method: method.toLowerCase(), path: path.replace(/\?.*/, ''), body, status, answer };
+      expect([path, status, ...conformance.check(asked)]).toEqual([path, token === null ? 401 : 200]);
+      return answer;
+    };
+    const signUp = { method: 'POST', path: '/auth/v1/signup', token: null, headers: { apikey: anonKey } };
+    const email = { email: 'studio@mail.test', password: 'a good password' };
+    const { id: user } = (await studio.call({ ...signUp, body: JSON.stringify(email) })).body;
+    const token = studio.gateway.studioEntry().replace(/.*token=/, '');
+    await ask('POST', '/studio/session', { token });
+    await ask('POST', '/studio/session', { token }, null);
+    await ask('GET', '/studio/project');
+    await ask('GET', '/studio/project', undefined, null);
+    const operation = { query: '{ __typename }', operationName: null, variables: {} };
+    await ask('POST', '/studio/graphql', operation);
+    await ask('POST', '/studio/graphql', { query: '{ nothing }' });
+    await ask('POST', '/studio/explain', { ...operation, role: 'anon', claims: {} });
+    await ask('POST', '/studio/users');
+    await ask('POST', '/studio/act-as', { user });
+    await ask('POST', '/studio/sign-out', { user });
+    expect(await ask('GET', '/studio/inbox.json?to=studio@mail.test')).toHaveLength(1);
+    // Of the events, test/http/inbox reads what comes.
+    const described = conformance.described.filter((name) => name.includes(' /studio/'));
+    expect(described.filter((name) => !conformance.seen.has(name))).toEqual(['get /studio/inbox.events 200']);
   });
 
   test('what is answered fits its schema: names, types, nothing missing', async () => {

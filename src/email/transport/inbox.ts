@@ -1,25 +1,26 @@
 /** Reads the stored emails of a project without a mail server (captured-transport.ts), newest first. */
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { about, integer, named, objectOf, text, type ValueOf } from '../../shared/schema.ts';
 import { maxCapturedEmails } from './captured-transport.ts';
 
 /** A stored email. */
-export interface CapturedEmail {
-  /** Increasing. */
-  readonly id: number;
-  /** ISO 8601 in UTC. */
-  readonly capturedAt: string;
-  /** See email-kind.ts. */
-  readonly kind: string;
-  /** `Name <address>`, or the address alone. */
-  readonly from: string;
-  readonly to: string;
-  readonly subject: string;
-  readonly html: string;
-  /** The HTML as text. */
-  readonly text: string;
-  /** The whole message as it would be sent. */
-  readonly source: string;
-}
+export const capturedEmail = named(
+  'CapturedEmail',
+  objectOf({
+    id: about(integer, 'Increasing.'),
+    capturedAt: about(text, 'ISO 8601 in UTC.'),
+    kind: about(text, 'Such as `recovery`; docs/template-variables.md lists them.'),
+    from: about(text, '`Name <address>`, or the address alone.'),
+    to: text,
+    subject: text,
+    html: text,
+    text: about(text, 'The HTML as text.'),
+    source: about(text, 'The whole message as it would be sent.'),
+  }),
+);
+
+/** A stored email. */
+export type CapturedEmail = ValueOf<typeof capturedEmail>;
 
 interface InboxFilter {
   /** Only emails to this address, in any case; null: all. */

@@ -9,6 +9,7 @@ import { buildSettings } from '../../postgres/caller/settings.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { PublicError } from '../../shared/errors.ts';
+import { about, listOf, named, objectOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
 import { bindSlots } from '../compile/input/bind-slot.ts';
 import { coerceVariables } from '../compile/input/document-variables.ts';
 import type { GraphQLRequest } from './executor.ts';
@@ -22,10 +23,17 @@ export interface BoundStatement {
 }
 
 /** A statement with its plan. */
-export interface ExplainedStatement extends BoundStatement {
-  /** Lines of text. */
-  readonly plan: readonly string[];
-}
+export const explainedStatement = named(
+  'ExplainedStatement',
+  objectOf({
+    text: about(text, 'SQL.'),
+    values: listOf(orNull(text)),
+    plan: listOf(about(text, "A line of PostgreSQL's plan.")),
+  }),
+);
+
+/** A statement with its plan. */
+export type ExplainedStatement = ValueOf<typeof explainedStatement>;
 
 /** An operation's statements, or all reasons why it is invalid. */
 type BoundOperation =

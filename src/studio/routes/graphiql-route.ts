@@ -11,8 +11,8 @@ import { acceptsHtml } from '../../server/media-types.ts';
 import { graphqlPath } from '../../server/paths.ts';
 import { refuseMethod } from '../../server/refuse-method.ts';
 import { isLoopbackHost } from '../../shared/loopback.ts';
+import { builtFile, keepToThisOrigin, sendStudioFile, setPagePolicy } from './studio-pages.ts';
 import type { PageParts } from './studio-parts.ts';
-import { builtFile, keepToThisOrigin, sendStudioFile, setPagePolicy } from './studio-route.ts';
 
 /** Adds the routes. */
 export function registerGraphiql(app: FastifyInstance, { config, graphiqlApiKey }: PageParts): void {

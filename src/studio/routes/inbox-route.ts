@@ -3,19 +3,20 @@
  * page `/studio/inbox`, which listens to the events.
  *
  * Emails require an access token; with `pgreflect start`, browsers on this machine need none. Other origins never get
- * the answers: the CORS headers are removed.
+ * the answers.
  */
-
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { capturedEmail } from '../../email/transport/inbox.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
-import { inboxPath } from '../../server/paths.ts';
+import { studioPath } from '../../server/paths.ts';
+import { type RouteFacts, type RouteTable, routesOf } from '../../server/route.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isLoopbackHost } from '../../shared/loopback.ts';
+import { listOf } from '../../shared/schema.ts';
 import type { InboxParts } from './studio-parts.ts';
-import { keepToThisOrigin } from './studio-route.ts';
 
 /** Most open event streams per process. */
 const maxStreams = 20;
@@ -24,35 +25,85 @@ const maxStreams = 20;
 const lookMs = 500;
 const aliveMs = 15_000;
 
-/**
- * Adds the routes. `?to=address` returns only emails to one recipient, `?after=id` only newer ones.
- *
- * The JSON is a list of `CapturedEmail`, newest first.
- */
-export function registerInbox(app: FastifyInstance, parts: InboxParts): void {
-  app.get(`${inboxPath}.json`, { onSend: keepToThisOrigin }, async (request, reply) => {
-    await admit(request, reply, parts);
-    const emails = await parts.inbox.read({ to: parameter(request, 'to'), after: readId(parameter(request, 'after')) });
-    return reply.type('application/json; charset=utf-8').send(JSON.stringify(emails));
-  });
+/** The event streams of a server. */
+interface Streams {
+  open: number;
+  /** The server stops. */
+  readonly closing: AbortSignal;
+}
+
+/** A request with what answers it. */
+interface Asked {
+  readonly parts: InboxParts;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly streams: Streams;
+}
+
+interface InboxRoute extends RouteFacts {
+  readonly access: 'any_scope';
+  readonly run: (asked: Asked) => Promise<FastifyReply>;
+}
+
+const filter = { to: 'Only emails to this address.', after: 'Only emails with a greater id.' };
+
+/** The routes. */
+export const inboxRoutes: RouteTable<'GET', InboxRoute> = {
+  'GET /inbox.json': {
+    access: 'any_scope',
+    id: 'listCapturedEmails',
+    summary: 'List the captured emails, newest first; with `pgreflect start`, this machine needs no token',
+    query: filter,
+    answer: listOf(capturedEmail),
+    async run({ parts, request, reply }) {
+      const emails = await parts.inbox.read(readFilter(request));
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(emails));
+    },
+  },
+  'GET /inbox.events': {
+    access: 'any_scope',
+    id: 'watchCapturedEmails',
+    summary: 'Wait for captured emails; with `pgreflect start`, this machine needs no token',
+    query: filter,
+    answer: null,
+    page: { type: 'text/event-stream', description: 'Events with a list of captured emails, newest first.' },
+    run: async (asked) => sendEvents(asked),
+  },
+};
+
+/** Adds the routes. */
+export function registerInbox(scope: FastifyInstance, parts: InboxParts): void {
   const closing = new AbortController();
-  let streams = 0;
+  const streams: Streams = { open: 0, closing: closing.signal };
   // An open event stream must not delay the server's stop.
-  app.addHook('preClose', async () => closing.abort());
-  app.get(`${inboxPath}.events`, { onSend: keepToThisOrigin }, async (request, reply) => {
-    await admit(request, reply, parts);
-    if (streams >= maxStreams) {
-      throw new PublicError('UNAVAILABLE', 'Too many pages wait for emails. Close some of them.');
-    }
-    streams += 1;
-    const leaving = new AbortController();
-    const signal = AbortSignal.any([closing.signal, leaving.signal]);
-    reply.raw.once('close', () => {
-      streams -= 1;
-      leaving.abort();
+  scope.addHook('preClose', async () => closing.abort());
+  for (const { method, path, run } of routesOf(inboxRoutes)) {
+    scope.route({
+      method,
+      url: `${studioPath}${path}`,
+      config: { cors: false },
+      handler: async (request, reply) => {
+        reply.header('cache-control', 'no-store');
+        const refusal = await refusalOf(request, parts);
+        if (refusal !== null) throw refusal;
+        return run({ parts, request, reply, streams });
+      },
     });
-    return reply.type('text/event-stream').send(Readable.from(newEmails(request, parts, signal)));
+  }
+}
+
+function sendEvents({ parts, request, reply, streams }: Asked): FastifyReply {
+  if (streams.open >= maxStreams) {
+    throw new PublicError('UNAVAILABLE', 'Too many pages wait for emails. Close some of them.');
+  }
+  streams.open += 1;
+  const leaving = new AbortController();
+  const signal = AbortSignal.any([streams.closing, leaving.signal]);
+  reply.raw.once('close', () => {
+    streams.open -= 1;
+    leaving.abort();
   });
+  return reply.type('text/event-stream').send(Readable.from(newEmails(request, parts, signal)));
 }
 
 /**
@@ -60,8 +111,8 @@ export function registerInbox(app: FastifyInstance, parts: InboxParts): void {
  * access.
  */
 async function* newEmails(request: FastifyRequest, parts: InboxParts, signal: AbortSignal): AsyncGenerator<string> {
-  const to = parameter(request, 'to');
-  let after = readId(parameter(request, 'after'));
+  const { to, ...first } = readFilter(request);
+  let { after } = first;
   let saidAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted && (await refusalOf(request, parts)) === null) {
     const emails = await parts.inbox.read({ to, after });
@@ -75,12 +126,6 @@ async function* newEmails(request: FastifyRequest, parts: InboxParts, signal: Ab
     after = emails[0]?.id ?? after;
     await sleep(lookMs, null, { signal }).catch(() => {});
   }
-}
-
-async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxParts): Promise<void> {
-  reply.header('cache-control', 'no-store');
-  const refusal = await refusalOf(request, parts);
-  if (refusal !== null) throw refusal;
 }
 
 /** Why the caller may not read the inbox now; null if allowed. */
@@ -98,6 +143,10 @@ async function refusalOf(request: FastifyRequest, parts: InboxParts): Promise<Pu
   return new PublicError('UNAUTHENTICATED', 'The inbox needs an access token.', {
     hint: `Send "Authorization: Bearer <access token>"${local}.`,
   });
+}
+
+function readFilter(request: FastifyRequest) {
+  return { to: parameter(request, 'to'), after: readId(parameter(request, 'after')) };
 }
 
 /** A malformed id counts as absent. */

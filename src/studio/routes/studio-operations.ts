@@ -5,8 +5,9 @@
  * All need an access token with the scope `project:operate`, which is granted only explicitly.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { OperatorToken } from '../../auth/answers/operator-token.ts';
 import { AuthError } from '../../auth/model/auth-error.ts';
-import { actAsService, actAsUser, type OperatorToken, signOutUser } from '../../auth/requests/admin/act-as-user.ts';
+import { actAsService, actAsUser, signOutUser } from '../../auth/requests/admin/act-as-user.ts';
 import { listUsers } from '../../auth/requests/admin/admin-list-users.ts';
 import { readAuthRequest } from '../../auth/routes/auth-request.ts';
 import type { AuthContext } from '../../auth/steps/auth-context.ts';

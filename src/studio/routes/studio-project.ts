@@ -1,20 +1,57 @@
-/**
- * What `GET /studio/project` answers, for the server and for the pages.
- */
+/** `GET /studio/project`: the project as the holder of an access token may see it. */
+import type { Config } from '../../config/config.ts';
+import { findSigningKey, makeApiKey } from '../../config/keys.ts';
+import type { ManagementCaller } from '../../management/management-caller.ts';
+import { about, flag, listOf, named, objectOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
+import type { PageParts } from './studio-parts.ts';
 
-/** The project as its token holder may see it. */
-export interface StudioProject {
-  readonly ref: string;
-  /** A project of `pgreflect start`. */
-  readonly isLocal: boolean;
-  /**
-   * Scopes of the token: `auth_config:write` may change the configuration; `project:operate` may see plans and act as a
-   * user or as the service role.
-   */
-  readonly scopes: readonly string[];
-  /** Null: not provided. `service` is empty unless the project is local. */
-  readonly keys: { readonly anon: string; readonly service: string } | null;
-  readonly roles: { readonly anon: string; readonly authenticated: string; readonly service: string };
-  readonly isEmailCaptured: boolean;
-  readonly exampleOperations: readonly string[];
+/** The project. */
+export const studioProject = named(
+  'StudioProject',
+  objectOf({
+    ref: text,
+    isLocal: about(flag, 'A project of `pgreflect start`.'),
+    scopes: about(listOf(text), 'Of the token.'),
+    keys: orNull(objectOf({ anon: text, service: about(text, 'Empty unless the project is local.') })),
+    roles: objectOf({ anon: text, authenticated: text, service: text }),
+    isEmailCaptured: flag,
+    exampleOperations: listOf(text),
+  }),
+);
+
+/** The project. */
+export type StudioProject = ValueOf<typeof studioProject>;
+
+/** Makes the answer. */
+export async function describeProject(
+  { scopes }: ManagementCaller,
+  ref: string,
+  { config, inbox }: PageParts,
+): Promise<StudioProject> {
+  return {
+    ref,
+    isLocal: config.localProject,
+    scopes,
+    keys: await keysFor(scopes, config),
+    roles: { anon: config.anonRole, authenticated: config.authenticatedRole, service: config.serviceRole },
+    isEmailCaptured: inbox?.isCaptured() ?? false,
+    exampleOperations: config.exampleOperations,
+  };
+}
+
+/**
+ * Operators get the anon key, which every client has. The service key outlives their tokens, so only a local project
+ * shows it.
+ */
+async function keysFor(scopes: ManagementCaller['scopes'], config: Config): Promise<StudioProject['keys']> {
+  const { anonKey, serviceKey, localProject } = config;
+  const seesService = localProject && scopes.includes('auth_config:write');
+  if (!seesService && !scopes.includes('project:operate')) return null;
+  return { anon: anonKey ?? (await makeAnonKey(config)), service: (seesService && serviceKey) || '' };
+}
+
+/** The anon key that `pgreflect keys` makes; empty if no key signs. */
+async function makeAnonKey({ jwtSecret, jwtKeys, anonRole }: Config): Promise<string> {
+  const signer = findSigningKey(jwtKeys) ?? jwtSecret;
+  return signer ? makeApiKey(signer, anonRole) : '';
 }

@@ -8,19 +8,13 @@
 
 import { toSeconds } from '../../../shared/times.ts';
 import { nilUuid } from '../../../shared/uuid.ts';
+import type { OperatorToken } from '../../answers/operator-token.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { completeSignIn } from '../../steps/issue-session.ts';
 import { auditOperator, type Operator } from '../../store/audit.ts';
 import { endSessions } from '../../store/sessions.ts';
 import { loadUser, lockUser, noPendingChanges, updateUser } from '../../store/users.ts';
-
-/** The token for an operator. */
-export interface OperatorToken {
-  readonly accessToken: string;
-  /** Seconds since the epoch. */
-  readonly expiresAt: number;
-}
 
 /** Longest lifetime of the token in seconds, because it cannot be revoked. */
 const maxSeconds = 3600;

@@ -1,5 +1,5 @@
 /** Users of the project, from the auth service with the service key. */
-import type { OperatorToken } from '../../../auth/requests/admin/act-as-user.ts';
+import type { OperatorToken } from '../../../auth/answers/operator-token.ts';
 import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
 import { apiKeys, forgetService } from './keys.ts';
 import { askAsOperator } from './session.ts';

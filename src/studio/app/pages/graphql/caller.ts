@@ -3,7 +3,7 @@
  * studio accepts their access token instead.
  */
 
-import type { OperatorToken } from '../../../../auth/requests/admin/act-as-user.ts';
+import type { OperatorToken } from '../../../../auth/answers/operator-token.ts';
 import { ApiError, bearer } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { session } from '../../shared/session.ts';

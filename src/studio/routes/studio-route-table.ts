@@ -1,0 +1,134 @@
+/**
+ * The requests that only the studio sends, with their descriptions for `/openapi.json`.
+ *
+ * Their handlers are loaded on demand: most need the auth service, which is optional.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { operatorToken } from '../../auth/answers/operator-token.ts';
+import { userListSerializer } from '../../auth/requests/admin/admin-list-users.ts';
+import { explainedStatement } from '../../graphql/execute/explain-operation.ts';
+import type { ManagementCaller } from '../../management/management-caller.ts';
+import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { isObject, parseJson } from '../../shared/json.ts';
+import { about, anything, listOf, named, objectOf, optional, orNull, record, text, uuid } from '../../shared/schema.ts';
+import type { PageParts, StudioParts } from './studio-parts.ts';
+import { describeProject, studioProject } from './studio-project.ts';
+
+/** A request with what answers it. */
+interface Asked {
+  readonly parts: PageParts;
+  readonly studio: StudioParts;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** The handler and the caller that it requires. */
+type Work =
+  | { readonly access: 'anyone'; readonly run: (asked: Asked) => Promise<unknown> }
+  | {
+      readonly access: 'any_scope' | 'project:operate';
+      readonly run: (asked: Asked, operator: ManagementCaller) => Promise<unknown>;
+    };
+
+/** What the studio needs to know of a route in addition. */
+type StudioRouteFacts = RouteFacts & Work & { /** Default: as for operations. */ readonly maxBodyBytes?: number };
+
+/** Routes by method and path below `/studio`. */
+type StudioRoutes = RouteTable<'GET' | 'POST', StudioRouteFacts>;
+
+/** One route. */
+export type StudioRoute = Route<StudioRoutes>;
+
+/** Enough for a token or an id. */
+const small = { maxBodyBytes: 4096 };
+
+const operations = () => import('./studio-operations.ts');
+
+const operation = {
+  query: about(text, 'A GraphQL document.'),
+  operationName: optional(orNull(text)),
+  variables: optional(orNull(record())),
+};
+
+const ofUser = objectOf({ user: uuid });
+
+/** The routes. */
+export const studioRoutes: StudioRoutes = {
+  'POST /session': {
+    access: 'anyone',
+    id: 'openStudioSession',
+    summary: 'Exchange the one-time token that `pgreflect start` prints for the access token',
+    body: [objectOf({ token: text })],
+    answer: objectOf({ accessToken: text }),
+    ...small,
+    async run({ parts, studio, request }) {
+      const { accessToken } = parts.config;
+      const ticket = readTicket(request.body as Buffer | undefined);
+      if (accessToken !== null && ticket !== null && studio.redeemTicket(ticket)) return { accessToken };
+      const message = 'The one-time token is invalid, already used, or older than ten minutes.';
+      throw new PublicError('UNAUTHENTICATED', message);
+    },
+  },
+  'GET /project': {
+    access: 'any_scope',
+    id: 'readStudioProject',
+    summary: 'Read the project as the access token may see it',
+    answer: studioProject,
+    run: async ({ parts, studio }, operator) => describeProject(operator, await studio.ref(), parts),
+  },
+  'POST /graphql': {
+    access: 'project:operate',
+    id: 'runAsService',
+    summary: 'Run an operation as the service role',
+    body: [named('GraphqlRequest', objectOf({ ...operation, extensions: optional(record()) }))],
+    answer: named(
+      'GraphqlResponse',
+      objectOf({
+        data: optional(orNull(record())),
+        errors: optional(listOf(anything({ type: 'object', description: 'As GraphQL defines it.' }))),
+      }),
+    ),
+    run: async ({ parts, request, reply }, operator) =>
+      (await operations()).answerAsService(request, reply, parts, operator),
+  },
+  'POST /users': {
+    access: 'project:operate',
+    id: 'listStudioUsers',
+    summary: 'List the newest users',
+    answer: userListSerializer,
+    ...small,
+    run: async ({ parts, request }) => (await operations()).answerUsers(request, parts),
+  },
+  'POST /explain': {
+    access: 'project:operate',
+    id: 'explainOperation',
+    summary: 'Read the statements of an operation and their plans',
+    body: [objectOf({ ...operation, role: about(text, 'Database role.'), claims: record() })],
+    answer: objectOf({ statements: listOf(explainedStatement) }),
+    run: async ({ parts, studio, request }) => (await operations()).answerExplain(request, parts, studio.explain),
+  },
+  'POST /act-as': {
+    access: 'project:operate',
+    id: 'actAsUser',
+    summary: 'Create a token that reads as a user',
+    body: [ofUser],
+    answer: operatorToken,
+    ...small,
+    run: async ({ parts, request }, operator) => (await operations()).answerActAs(request, parts, operator),
+  },
+  'POST /sign-out': {
+    access: 'project:operate',
+    id: 'signOutUser',
+    summary: 'End all sessions of a user',
+    body: [ofUser],
+    answer: record(),
+    ...small,
+    run: async ({ parts, request }, operator) => (await operations()).answerSignOut(request, parts, operator),
+  },
+};
+
+function readTicket(body: Buffer | undefined): string | null {
+  const json = parseJson(String(body));
+  return isObject(json) && typeof json.token === 'string' ? json.token : null;
+}
