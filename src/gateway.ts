@@ -48,8 +48,6 @@ export interface Gateway {
   readonly app: HttpServer;
   /** Reads the catalog again in any case. Rejects if the database refuses; the old model stays. */
   reload(reason?: string): Promise<void>;
-  /** Reads the catalog again if the model's fingerprint differs. */
-  compareCatalog(fingerprint: string): Promise<void>;
   /**
    * The model of a role, as its requests use it; null for an unknown role.
    *
@@ -86,8 +84,6 @@ export interface GatewayExtras {
   readonly graphiqlApiKey?: string;
   /** Collects the metrics of all processes that share the port, including this one; absent: there is only this one. */
   readonly gather?: () => Promise<readonly MetricSeries[]>;
-  /** False: another process watches the catalog and calls `compareCatalog` and `reload`. */
-  readonly watchesCatalog?: boolean;
 }
 
 /** Far more than a user's row has; functions of an operator run here, too. */
@@ -100,7 +96,7 @@ const maxAuthRowBytes = 16 * 1024 * 1024;
  *   `EADDRINUSE`, if it cannot listen. Everything is closed again then.
  */
 export async function startGateway(config: Config, extras: GatewayExtras = {}): Promise<Gateway> {
-  const { clock = systemClock, watchesCatalog = true } = extras;
+  const { clock = systemClock } = extras;
   const { log, flush } = await openLog(config, extras);
   const meter: Meter = new Meter(() => metricSources(parts));
   const observe: Observe = (observation) => {
@@ -108,7 +104,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     meter.observe(observation);
     log(observation);
   };
-  const graphql = openGraphql(config, { observe, watchesCatalog });
+  const graphql = openGraphql(config, observe);
   const authPool = createAuthPool(config, observe, graphql.suspect);
   const management = startManagement({ config, authUrl: authUrlOf(config), pool: authPool, clock, observe });
   const parts: Parts = { config, clock, graphql, authPool, management, auth: null };
@@ -198,7 +194,6 @@ function controlsOf({ graphql: { reflector }, management }: Parts, tickets: Stud
     async reload(reason = 'asked') {
       await reflector.readSince(performance.now(), reason);
     },
-    compareCatalog: (fingerprint: string) => reflector.compare(fingerprint),
     model: async (role: string) => (await reflector.role(role, null))?.shared.model ?? null,
     omissions: (role: string) => reflector.omissions(role),
     expose: (schemas: readonly string[] | null) => reflector.expose(schemas),

@@ -34,7 +34,7 @@ export async function createGraphql(
 ): Promise<GraphqlApi> {
   const config = readOptions(options);
   const authenticate = await createAuthenticator(config);
-  const graphql = openGraphql(config, { observe, watchesCatalog: true });
+  const graphql = openGraphql(config, observe);
   try {
     await graphql.start();
   } catch (error) {

@@ -46,12 +46,6 @@ interface GraphqlState {
   readonly documents: { readonly hits: number; readonly misses: number };
 }
 
-interface GraphqlOptions {
-  readonly observe: Observe;
-  /** False: another process watches the catalog. */
-  readonly watchesCatalog: boolean;
-}
-
 /**
  * Named statements per connection; each costs memory in every server process, about 100 KB for a nested one. Enough for
  * 200 operations used in turn, which would otherwise evict each other.
@@ -62,7 +56,7 @@ const maxStatementsPerConnection = 250;
 const protocolBytes = 1024 * 1024;
 
 /** Builds the parts; connects when it starts. */
-export function openGraphql(config: Config, { observe, watchesCatalog }: GraphqlOptions): Graphql {
+export function openGraphql(config: Config, observe: Observe): Graphql {
   const { databaseUrl: connectionString, poolWaitMs: waitMs } = config;
   const suspect = (problem: Error) => availability.suspect(problem);
   const applicationName = 'pgreflect system';
@@ -73,7 +67,6 @@ export function openGraphql(config: Config, { observe, watchesCatalog }: Graphql
   const availability = watchAvailability(systemPool, observe, () => void reload('database back'));
   const reflector = new Reflector({
     ...reflectionOptions(config),
-    pollMs: watchesCatalog ? config.schemaPollMs : null,
     systemPool,
     observe: (observation) => {
       if (observation.kind === 'reload_failed' && isAway(observation.error)) suspect(observation.error);
@@ -92,14 +85,12 @@ export function openGraphql(config: Config, { observe, watchesCatalog }: Graphql
     freshness: config.freshness,
     observe,
   });
-  const listener = watchesCatalog
-    ? startListener({
-        connectionString,
-        applicationName: 'pgreflect listener',
-        check: () => reflector.refreshIfChangedSinceNow('notification'),
-        onLost: suspect,
-      })
-    : null;
+  const listener = startListener({
+    connectionString,
+    applicationName: 'pgreflect listener',
+    check: () => reflector.refreshIfChangedSinceNow('notification'),
+    onLost: suspect,
+  });
   return {
     executor,
     reflector,
@@ -114,7 +105,7 @@ export function openGraphql(config: Config, { observe, watchesCatalog }: Graphql
     async stop() {
       availability.stop();
       reflector.stop();
-      await Promise.all([listener?.stop(), replicas?.stop()]);
+      await Promise.all([listener.stop(), replicas?.stop()]);
       await Promise.all([pool.stop(), systemPool.stop()]);
     },
   };
@@ -150,9 +141,10 @@ function openPools(
   return { pool, replicas: openReplicas({ config, api, primary: systemPool, observe }) };
 }
 
-function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' | 'observe' | 'pollMs'> {
+function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' | 'observe'> {
   return {
     schemas: config.schemas,
+    pollMs: config.schemaPollMs,
     introspection: config.introspection,
     extensions: config.extensions,
     serviceRole: config.serviceRole,

@@ -1,5 +1,5 @@
 /**
- * A worker process of `pgreflect serve --workers`: a gateway, except that the supervisor owns port, catalog watch and
+ * A worker process of `pgreflect serve --workers`: a gateway, except that the supervisor owns the port and the
  * collected metrics (serve-workers.ts).
  */
 import cluster from 'node:cluster';
@@ -31,9 +31,7 @@ async function serve(context: CommandContext): Promise<number> {
   const config = loadConfig(context.sources);
   const questions = new Questions<readonly MetricSeries[]>();
   const gather = async () => (await questions.ask((id) => tell({ kind: 'all_series_wanted', id }), gatherMs)) ?? [];
-  const gateway = await startGateway({ ...config, metricsPort: null }, { watchesCatalog: false, gather }).catch(
-    refuseAddress(config),
-  );
+  const gateway = await startGateway({ ...config, metricsPort: null }, { gather }).catch(refuseAddress(config));
   // The supervisor prints the messages.
   const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: () => {} });
   const introduce = () =>
@@ -64,9 +62,6 @@ function obey(message: ToWorker, { gateway, options, questions, introduce }: Par
       break;
     case 'hangup':
       options.readAgain();
-      break;
-    case 'catalog':
-      gateway.compareCatalog(message.fingerprint).catch(ignore);
       break;
     case 'introduce':
       introduce();

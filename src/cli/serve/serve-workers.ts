@@ -6,13 +6,10 @@
  * second gateway could take the same port silently, and few connections are spread badly. Passing costs once per
  * connection, not per request.
  *
- * Also runs the catalog watch and collects all metrics.
+ * Also collects the metrics of all.
  */
-
 import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import { type WorkersWatch, watchForWorkers } from '../../graphql/catalog/watch-for-workers.ts';
-
 import { Meter, type MetricSeries, printMetrics } from '../../server/metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from '../../server/metrics/metrics-route.ts';
 import { createLogger } from '../../shared/logger.ts';
@@ -39,9 +36,7 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
     drainTimeoutMs: config.drainTimeoutMs,
     observe,
     gather,
-    fingerprint: () => watch.fingerprint(),
   });
-  const watch = startWatch(config, workers);
   const stopped = new Promise<void>((onStopped) => {
     // If this process ends, the workers lose their connection to it and end, too.
     obeyStopSignals(() => void workers.stop().then(onStopped));
@@ -57,7 +52,7 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
       await workers.stop();
       return code;
     }
-    const options = followFor(config, { context, watch, workers });
+    const options = followFor(config, context, workers);
     // The database may stop answering meanwhile.
     await Promise.race([noteServing(config, url, context), stopped]);
     if (metrics !== null) context.note(`Metrics: http://${config.host}:${metrics.port}/metrics`);
@@ -66,19 +61,9 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
     options.stop();
     return 0;
   } finally {
-    await Promise.all([watch.stop(), metrics?.stop()]);
+    await metrics?.stop();
     logger.flush();
   }
-}
-
-function startWatch(config: Config, workers: Workers): WorkersWatch {
-  return watchForWorkers({
-    connectionString: config.databaseUrl,
-    schemas: config.schemas,
-    pollMs: config.schemaPollMs,
-    waitMs: config.poolWaitMs,
-    onFingerprint: (fingerprint) => workers.tell({ kind: 'catalog', fingerprint }),
-  });
 }
 
 async function openMetricsPort(
@@ -93,16 +78,9 @@ async function openMetricsPort(
   return serveMetrics(address, async () => printMetrics(await gather())).catch(refuseAddress(config));
 }
 
-/** Each worker follows the file itself; the supervisor prints the messages and adapts the watch. */
-function followFor(
-  config: Config,
-  {
-    context,
-    watch,
-    workers,
-  }: { readonly context: CommandContext; readonly watch: WorkersWatch; readonly workers: Workers },
-) {
-  const gateway = { expose: watch.expose, configureAuth: async () => {} };
+/** Each worker follows the file itself; the supervisor prints the messages. */
+function followFor(config: Config, context: CommandContext, workers: Workers) {
+  const gateway = { expose: async () => {}, configureAuth: async () => {} };
   const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: context.note });
   process.on('SIGHUP', () => {
     options.readAgain();

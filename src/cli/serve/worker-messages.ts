@@ -7,8 +7,6 @@ export type ToWorker =
   | { readonly kind: 'reload'; readonly reason: string }
   /** Read the configuration again. */
   | { readonly kind: 'hangup' }
-  /** The catalog has this fingerprint. */
-  | { readonly kind: 'catalog'; readonly fingerprint: string }
   /** Print the first operation. */
   | { readonly kind: 'introduce' }
   | { readonly kind: 'series_wanted'; readonly id: number }

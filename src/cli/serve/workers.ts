@@ -14,8 +14,6 @@ interface WorkersOptions {
   readonly observe: Observe;
   /** The metrics of all processes. */
   readonly gather: () => Promise<readonly MetricSeries[]>;
-  /** The last fingerprint of the catalog; null: none yet. */
-  readonly fingerprint: () => string | null;
 }
 
 /** A worker that lived this long is replaced at once, in milliseconds. */
@@ -125,15 +123,12 @@ export class Workers {
 
   /** Runs one worker. Resolves when it has ended. */
   #live(place: number, onReady: (url: string) => void): Promise<void> {
-    const { observe, fingerprint } = this.#options;
+    const { observe } = this.#options;
     const worker = cluster.fork();
     this.#alive.add(worker);
     worker.on('message', (message: FromWorker) => {
       if (message.kind !== 'ready') return this.#hear(worker, message);
       this.#ready.set(place, worker);
-      // The fingerprint found while it was starting.
-      const found = fingerprint();
-      if (found !== null) send(worker, { kind: 'catalog', fingerprint: found });
       observe({ kind: 'worker_ready', worker: place, pid: worker.process.pid ?? null });
       onReady(message.url);
     });

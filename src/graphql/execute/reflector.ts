@@ -21,8 +21,8 @@ export interface ReflectorOptions extends ReflectionOptions {
   readonly systemPool: SystemPool;
   /** Namespaces to expose; null: the login role's search path. */
   readonly schemas: readonly string[] | null;
-  /** Interval of the check in milliseconds; null: the supervisor checks and calls `compare`. */
-  readonly pollMs: number | null;
+  /** Interval of the check in milliseconds. */
+  readonly pollMs: number;
   readonly observe: Observe;
 }
 
@@ -60,9 +60,8 @@ export class Reflector {
 
   /** Reads the catalog and starts the interval check. Rejects if the first read fails; the check retries. */
   async start(): Promise<void> {
-    const { pollMs } = this.#options;
     // A failed check is covered by the next load, or by the requests themselves.
-    if (pollMs !== null) this.#endPoll = pollAtInterval(() => this.#poll(), pollMs);
+    this.#endPoll = pollAtInterval(() => this.#poll(), this.#options.pollMs);
     await this.readSince(performance.now(), 'start');
   }
 
@@ -152,14 +151,6 @@ export class Reflector {
     return this.refreshIfChanged(reason);
   }
 
-  /**
-   * Handles a fingerprint found by another process: reads the catalog again if the model was made from a different one.
-   */
-  async compare(fingerprint: string): Promise<void> {
-    await this.#settled();
-    if (this.#current?.catalog.fingerprint !== fingerprint) await this.readSince(performance.now(), 'interval');
-  }
-
   async #poll(): Promise<number> {
     await this.refreshIfChanged('interval');
     return this.#comparedMs;
@@ -167,7 +158,8 @@ export class Reflector {
 
   async #check(reason: string): Promise<boolean> {
     const before = this.#current;
-    await this.#settled();
+    // It may already contain the change, and reading a large catalog twice takes seconds.
+    await this.#running?.done.catch(() => {});
     const current = this.#current;
     if (current !== null) {
       const began = performance.now();
@@ -178,13 +170,6 @@ export class Reflector {
     }
     await this.readSince(performance.now(), reason);
     return true;
-  }
-
-  /**
-   * Waits for a running load first: it may already contain the change, and reading a large catalog twice takes seconds.
-   */
-  async #settled(): Promise<void> {
-    await this.#running?.done.catch(() => {});
   }
 
   #load(reason: string): Promise<Reflection> {
