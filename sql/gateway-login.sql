@@ -1,4 +1,4 @@
--- Why code of users is not run on this connection: it could do more than on one of the gateway, because it may reset the role.
+-- Why user code is not run on this connection: it could do more than on one of the gateway, because it may reset the role.
 --
 -- $1: json with roles (the API roles, which the gateway's login may become). One row: login, reason (the end of a sentence; null
 -- where the login could be the gateway's).

@@ -1,6 +1,6 @@
 /**
  * `pgreflect explain`: prints the SQL of an operation as a psql script, and its PostgreSQL plan under the role. Runs in
- * a transaction that is rolled back; only `--analyze` executes the statements. Planning runs code of users, too: without
+ * a transaction that is rolled back; only `--analyze` executes the statements. Planning runs user code, too: without
  * a login such as the gateway's there is no plan.
  */
 

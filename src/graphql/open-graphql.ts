@@ -24,7 +24,7 @@ import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
 export interface Graphql {
   readonly executor: Executor;
   readonly reflector: Reflector;
-  /** Connections of the login for our own statements. */
+  /** Connections of the login for system statements. */
   readonly systemPool: SystemPool;
   /** Resolves when the schema was read or the database found unavailable. @throws DatabaseError if it refuses us. */
   start(): Promise<void>;

@@ -82,13 +82,13 @@ export type DatabaseErrorFacts = Pick<DatabaseError, 'kind' | 'primary'> &
   Partial<Omit<DatabaseError, keyof Error>> & { readonly cause?: unknown };
 
 /** Prefix of the text that the freshness check casts to a number, to fail on purpose (caller/settings.ts). */
-export const staleMarker = 'pgreflect:stale:';
+export const staleSentinel = 'pgreflect:stale:';
 
 /** Prefix of the text that fails on purpose if the connection has temporary tables (connection-reset.ts). */
-export const temporaryMarker = 'pgreflect:temporary:';
+export const temporarySentinel = 'pgreflect:temporary:';
 
 /** Prefix of the text that fails on purpose if user code changed the connection for others (connection-reset.ts). */
-export const connectionMarker = 'pgreflect:connection:';
+export const connectionSentinel = 'pgreflect:connection:';
 
 /** As `DatabaseError.step`, of the function that runs before a request. */
 export const preRequestStepNumber = -1;
@@ -143,7 +143,7 @@ function lostKind(context: FailureContext): DatabaseErrorKind {
 
 function statementKind(problem: pg.DatabaseError, context: FailureContext): DatabaseErrorKind {
   if (problem.code === '57014') return context.cancelled === 'client' ? 'cancelled' : 'timeout';
-  if (context.step === 0 && problem.code === '22P02' && problem.message.includes(staleMarker)) return 'stale';
+  if (context.step === 0 && problem.code === '22P02' && problem.message.includes(staleSentinel)) return 'stale';
   return 'statement';
 }
 

@@ -64,7 +64,7 @@ test('reading creates no object and changes no setting of the connection', async
   const pool = systemPool(database.url);
   await readCatalog(pool, ['lib']);
   const show = `select current_setting('search_path') as path, current_setting('transaction_read_only') as ro`;
-  // Without the pins of a transaction.
+  // Without the pinned settings of a transaction.
   const [row] = await pool.transaction((connection) => connection.query(`rollback; ${show}`));
   expect(row).toEqual({ path: '"$user", public', ro: 'off' });
 });

@@ -220,7 +220,7 @@ describe('limits', () => {
     ]);
   });
 
-  test('the connection is looked at after it, as after any code of a user', async () => {
+  test('the connection is looked at after it, as after any user code', async () => {
     const compiled = async (given: string) => {
       const { shared } = await execution.role('anon');
       const query = `{ placeCollection(filter: ${given}) { edges { node { id } } } }`;

@@ -1,5 +1,5 @@
 /**
- * What our own statements depend on is pinned in each of their transactions, whatever the login, the database or an earlier user
+ * What system statements depend on is pinned in each of their transactions, whatever the login, the database or an earlier user
  * of the connection have set.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Waiting for connections, in order and not for ever; our own statements; notifications.
+ * Waiting for connections, in order and not for ever; system statements; notifications.
  */
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { runAs } from '../../src/postgres/caller/run-as.ts';
@@ -72,7 +72,7 @@ describe('the pool of requests', () => {
   });
 });
 
-describe('our own statements', () => {
+describe('system statements', () => {
   const open = (more: Partial<SystemPoolOptions> = {}) =>
     createSystemPool({
       connectionString: database.url, size: 1, waitMs: 60_000, applicationName: 'pgreflect-own', onError: () => {}, ...more,

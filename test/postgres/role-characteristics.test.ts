@@ -37,7 +37,7 @@ test('a role that is read only cannot write', async () => {
   expect(await database.query('select * from note')).toEqual([]);
 });
 
-test('a role reads and writes at its isolation level, also behind code of users', async () => {
+test('a role reads and writes at its isolation level, also behind user code', async () => {
   const asService = (query: string) => gateway.ask(query, { key: serviceKey });
   for (const query of ['mutation { litter }', '{ characteristics }', '{ characteristics }']) {
     const { body } = await asService(query);

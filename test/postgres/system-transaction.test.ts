@@ -1,5 +1,5 @@
 /**
- * Transactions of our own statements: few round trips, in order, and nothing outside of what `begin` has begun.
+ * Transactions of system statements: few round trips, in order, and nothing outside of what `begin` has begun.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';

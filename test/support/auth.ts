@@ -91,7 +91,7 @@ export async function testAuth(connections = 4, ...sql: readonly string[]): Prom
   };
 }
 
-/** A pool for our own statements that is stopped after the test file. */
+/** A pool for system statements that is stopped after the test file. */
 export function openSystemPool(connectionString: string, size: number): SystemPool {
   const options = {
     connectionString,

@@ -2,7 +2,7 @@
  * Finds the names of a SQL text that PostgreSQL would look up in the search path: whoever may create in one of its schemas could
  * put something there that fits better than what we mean.
  *
- * A name is safe where it stands with its schema. Where the transaction has pinned its path to `pg_catalog, pg_temp` (the pins of
+ * A name is safe where it stands with its schema. Where the transaction has pinned its path to `pg_catalog, pg_temp` (the pinned settings of
  * src/postgres/system/system-connection.ts), names of PostgreSQL's own functions, operators and types may stand alone; relations may
  * not, because `pg_temp` is searched for them.
  */

@@ -8,7 +8,7 @@
 import type { HookFunction } from '../../config/auth/hook-target.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { pin } from '../../postgres/system/system-connection.ts';
+import { pinSettings } from '../../postgres/system/system-connection.ts';
 import { HookError } from './hook-error.ts';
 
 /** Default limits of functions, as in Supabase Auth. */
@@ -57,7 +57,7 @@ export async function callFunction(
     ]);
     await Promise.all([
       tx.query(setTimeLimit, [setting?.before]),
-      tx.query(pin.text, []),
+      tx.query(pinSettings.text, []),
       tx.query('release savepoint pgreflect_hook', []),
     ]);
     if (Number(row?.bytes ?? 0) > limits.maxAnswerBytes) throw tooLarge(limits.maxAnswerBytes);

@@ -1,6 +1,6 @@
 /**
  * SQL names as people write them: quoted only if PostgreSQL requires it. For messages and SQL that an operator pastes;
- * the gateway's own statements quote every name.
+ * system statements quote every name.
  */
 import { reservedWords } from './reserved-words.ts';
 

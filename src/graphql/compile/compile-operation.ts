@@ -1,7 +1,7 @@
 /**
  * Compiles an operation for the variables of a request, and caches the result.
  *
- * Planning asks questions about the variables (decisions.ts). The answers form a path in a tree whose leaf is the
+ * Planning asks questions about the variables (shape.ts). The answers form a path in a tree whose leaf is the
  * compiled operation, shared by all requests with the same answers. A repeated request only answers the questions of
  * one path and fills slots.
  */
@@ -10,9 +10,9 @@ import { LRUCache } from 'lru-cache';
 import { forgetStack, type PublicError } from '../../shared/errors.ts';
 import type { Model } from '../model/model.ts';
 import { fragmentsOf } from './input/collect-fields.ts';
-import { answerQuestion, Decisions, type Question } from './input/decisions.ts';
 import type { DocumentVariables } from './input/document-variables.ts';
 import { type ComparedOperand, createBudget, type Pattern, spend } from './input/plan-budget.ts';
+import { answerQuestion, Shape, type ShapeQuestion } from './input/shape.ts';
 import type { Variables } from './input/slot.ts';
 import { type CustomPlanning, customPlanning, runsUserCode } from './plan/inspect-plan.ts';
 import type { LimitPlan, SelectedValue } from './plan/plan.ts';
@@ -62,7 +62,7 @@ interface OperationSource {
 
 type Branch =
   | { readonly kind: 'compiled'; readonly compiled: CompiledOperation }
-  | { readonly kind: 'question'; readonly question: Question; readonly answers: Map<string, Branch> };
+  | { readonly kind: 'question'; readonly question: ShapeQuestion; readonly answers: Map<string, Branch> };
 
 /** Most cached shapes per operation; then the cache restarts, so a client that varies shapes only harms itself. */
 const maxShapes = 100;
@@ -122,13 +122,13 @@ export class OperationCompiler {
   }
 
   #compileNew(variables: Variables): CompiledOperation {
-    const decisions = new Decisions(variables);
-    const compiled = compileOperation(this.#source, this.#fragments, decisions);
+    const shape = new Shape(variables);
+    const compiled = compileOperation(this.#source, this.#fragments, shape);
     for (const error of compiled.errors) forgetStack(error);
     if (this.#shapes >= maxShapes) this.forget();
-    this.#root = insert(this.#root, decisions, compiled);
+    this.#root = insert(this.#root, shape, compiled);
     this.#shapes += 1;
-    this.#bytes += bytesOf(decisions, compiled);
+    this.#bytes += bytesOf(shape, compiled);
     // An operation over the limit by itself is evicted here.
     this.#source.kept.set(this, true);
     if (!this.#source.kept.has(this)) this.forget();
@@ -140,7 +140,7 @@ export class OperationCompiler {
 export const bytesPerToken = 450;
 
 /** Estimated: a question with its branch takes about 400 bytes, a slot 150. */
-function bytesOf({ trace }: Decisions, { statements }: CompiledOperation): number {
+function bytesOf({ trace }: Shape, { statements }: CompiledOperation): number {
   const texts = statements.reduce((sum, { text, slots }) => sum + text.length + 150 * slots.length, 0);
   return 1000 + 400 * trace.length + texts;
 }
@@ -148,7 +148,7 @@ function bytesOf({ trace }: Decisions, { statements }: CompiledOperation): numbe
 function compileOperation(
   source: OperationSource,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  decisions: Decisions,
+  shape: Shape,
 ): CompiledOperation {
   const budget = createBudget();
   const planner: Planner = {
@@ -157,7 +157,7 @@ function compileOperation(
     introspection: source.introspection,
     fragments,
     input: {
-      decisions,
+      shape,
       slots: new Map(),
       variableKey: (node) => source.places.key(node),
       spend: (values) => spend(budget, 'inputs', values),
@@ -192,9 +192,9 @@ function constantsOf(fields: readonly SelectedValue[]): readonly (string | null)
 }
 
 // Planning depends only on the answers, so equal paths of answers lead to equal questions.
-function insert(root: Branch | null, decisions: Decisions, compiled: CompiledOperation): Branch {
+function insert(root: Branch | null, shape: Shape, compiled: CompiledOperation): Branch {
   const leaf: Branch = { kind: 'compiled', compiled };
-  const { trace } = decisions;
+  const { trace } = shape;
   const first = trace[0];
   if (first === undefined) return leaf;
   const top: Branch = root ?? { kind: 'question', question: first.question, answers: new Map() };

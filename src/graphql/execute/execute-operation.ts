@@ -59,7 +59,7 @@ async function roleOf(options: ExecuteOptions, execution: Execution, since: numb
 const changesTooFast = 'The schema is changing faster than it can be read. Try again.';
 const unreadable = 'The schema could not be read from the database. Try again in a moment.';
 
-/** The server refused our own statements, which is not the request's fault. */
+/** The server refused a system statement, which is not the request's fault. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof DatabaseError && (error.kind === 'statement' || error.kind === 'timeout');
 }

@@ -2,7 +2,7 @@
  * Keeps the state that one caller leaves on a connection from the next one: statements that reset the connection, and
  * expressions that fail on purpose if it cannot be used.
  */
-import { connectionMarker, temporaryMarker } from '../database-error.ts';
+import { connectionSentinel, temporarySentinel } from '../database-error.ts';
 
 /**
  * Sent first in every flight, about 5 us. If no user function ran, there is nothing to reset; these guard against a
@@ -16,7 +16,7 @@ const always: readonly string[] = ['reset role', 'reset all'];
  * of prepared statements, about 4 us for each.
  */
 const foreignStatements = `select pg_catalog.num_nulls((
-  select ('${connectionMarker}'::pg_catalog.text operator(pg_catalog.||) p.name)::pg_catalog.int4
+  select ('${connectionSentinel}'::pg_catalog.text operator(pg_catalog.||) p.name)::pg_catalog.int4
   from pg_catalog.pg_prepared_statement() p where p.from_sql limit 1))`;
 
 interface ResetStep {
@@ -39,16 +39,16 @@ const afterUserCode: readonly ResetStep[] = [
 
 /**
  * What the previous flight may have left on a connection. `plain`: nothing, it ran no user code. `wrote`: the same, but
- * sequences were advanced by defaults. `dirty`: anything.
+ * sequences were advanced by defaults. `unknown`: anything.
  * `temporary`: temporary tables as well. `shared`: other clients use the connection too, behind a pooler.
  */
-export type ConnectionState = 'plain' | 'wrote' | 'dirty' | 'temporary' | 'shared';
+export type ConnectionState = 'plain' | 'wrote' | 'unknown' | 'temporary' | 'shared';
 
 /** First steps of a flight, by the state of the connection. */
 export const connectionReset: Readonly<Record<ConnectionState, readonly ResetStep[]>> = {
   plain: always.map(named),
   wrote: [...always, 'discard sequences'].map(named),
-  dirty: afterUserCode,
+  unknown: afterUserCode,
   temporary: [...afterUserCode, named('discard temp')],
   // Nothing is prepared behind a pooler. Each flight sets how its transaction begins (`characteristicsOf`).
   shared: [...always, 'close all', 'unlisten *', 'discard sequences', 'discard temp'].map(named),
@@ -60,7 +60,7 @@ export const connectionReset: Readonly<Record<ConnectionState, readonly ResetSte
  * and it holds the last caller's data.
  */
 export const temporaryTables = `case when pg_catalog.pg_my_temp_schema() operator(pg_catalog.<>) 0::pg_catalog.oid
-         then ('${temporaryMarker}'::pg_catalog.text operator(pg_catalog.||) pg_catalog.pg_my_temp_schema()::pg_catalog.text)::pg_catalog.int4 end`;
+         then ('${temporarySentinel}'::pg_catalog.text operator(pg_catalog.||) pg_catalog.pg_my_temp_schema()::pg_catalog.text)::pg_catalog.int4 end`;
 
 /**
  * Fails on purpose if a function changed how the connection's transactions begin; this one has begun so. The settings
@@ -70,4 +70,4 @@ export const changedCharacteristics = `case when pg_catalog.current_setting('tra
            operator(pg_catalog.<>) pg_catalog.current_setting('default_transaction_isolation')
            or pg_catalog.current_setting('transaction_deferrable')
            operator(pg_catalog.<>) pg_catalog.current_setting('default_transaction_deferrable')
-         then ('${connectionMarker}'::pg_catalog.text operator(pg_catalog.||) pg_catalog.current_setting('transaction_isolation'))::pg_catalog.int4 end`;
+         then ('${connectionSentinel}'::pg_catalog.text operator(pg_catalog.||) pg_catalog.current_setting('transaction_isolation'))::pg_catalog.int4 end`;

@@ -1,11 +1,11 @@
 /**
- * The flight of one request: its statements between the opening and the commit, and what its end tells of the
+ * The flight of one request: its statements between the preamble and the commit, and what its end tells of the
  * connection.
  */
 
 import pg from 'pg';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
-import { connectionMarker, temporaryMarker } from '../database-error.ts';
+import { connectionSentinel, temporarySentinel } from '../database-error.ts';
 import type { ApiPool } from '../pool/pool.ts';
 import type { ApiConnection, FlightHow, QueuedRequest } from '../pool/queued-request.ts';
 import { AnswerMemory } from '../wire/answer-memory.ts';
@@ -13,8 +13,8 @@ import { Flight, type FlightOutcome, type FlightStep, type RowCollector } from '
 import type { FlightCounts } from '../wire/pool-state.ts';
 import { lostStatement } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
-import { type Opening, openingOf, openingSteps, planningStep, sharedOpeningSteps } from './opening.ts';
 import { preRequestStep } from './pre-request.ts';
+import { type Preamble, planningStep, preambleOf, preambleSteps, sharedPreambleSteps } from './preamble.ts';
 import type { SettingsInput } from './settings.ts';
 
 /** One main statement. */
@@ -51,7 +51,7 @@ export interface RunAsOptions extends SettingsInput {
 /** A request with its opening and its end. */
 export interface Request {
   readonly options: RunAsOptions;
-  readonly opening: Opening;
+  readonly preamble: Preamble;
   /** In terms of `performance.now()`. */
   readonly deadline: number | null;
 }
@@ -78,7 +78,7 @@ export class FlightRequest implements QueuedRequest {
   readonly memory: AnswerMemory;
   /** Names of the sent statements. */
   sent: readonly string[] = [];
-  /** The opening refused the connection because of state left by another request. */
+  /** The preamble refused the connection because of state left by another request. */
   isRefusedConnection = false;
 
   constructor(
@@ -103,13 +103,13 @@ export class FlightRequest implements QueuedRequest {
   }
 
   makeFlight(connection: ApiConnection, { readOnly }: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
-    const { options, opening } = this.#request;
-    const own = readOnly ? openingOf(options, true) : opening;
-    const { dirty, wrote, hasTemporaryTables, shared } = connection;
+    const { options, preamble } = this.#request;
+    const own = readOnly ? preambleOf(options, true) : preamble;
+    const { needsFullReset, wrote, hasTemporaryTables, shared } = connection;
     // A pooler may have been detected meanwhile.
     const names = this.#names?.enabled ? this.#names : null;
-    const state = hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : wrote ? 'wrote' : 'plain';
-    const opened = shared === null ? openingSteps(own, state, names) : sharedOpeningSteps(own, shared);
+    const state = hasTemporaryTables ? 'temporary' : needsFullReset ? 'unknown' : wrote ? 'wrote' : 'plain';
+    const opened = shared === null ? preambleSteps(own, state, names) : sharedPreambleSteps(own, shared);
     const first = this.#plansForValues ? [...opened, planningStep(names)] : opened;
     this.#first = first;
     if (names === null) {
@@ -125,11 +125,11 @@ export class FlightRequest implements QueuedRequest {
     if (outcome.kind === 'done') return;
     this.sent = [...this.#first, ...this.#main].map((step) => step.name);
     if (hasOtherColumns(outcome.problem)) connection.prepared.doubtAll();
-    const hasTables = says(outcome, temporaryMarker);
-    const isChanged = says(outcome, connectionMarker);
+    const hasTables = hasSentinel(outcome, temporarySentinel);
+    const isChanged = hasSentinel(outcome, connectionSentinel);
     if (hasTables) connection.hasTemporaryTables = true;
     // User code removed our prepared statements, or added others.
-    if (isChanged || lostStatement(outcome.problem, this.sent)) connection.isSpoiled = true;
+    if (isChanged || lostStatement(outcome.problem, this.sent)) connection.isUnusable = true;
     this.isRefusedConnection = hasTables || isChanged;
   }
 }
@@ -137,11 +137,11 @@ export class FlightRequest implements QueuedRequest {
 /** The steps of the request, with the settings again before each one that another precedes. */
 function mainSteps(
   pool: ApiPool,
-  { options, opening }: Request,
+  { options, preamble }: Request,
   { named, memory }: { readonly named: boolean; readonly memory: AnswerMemory },
 ): readonly FlightStep[] {
   const { caller, steps, preRequest } = options;
-  const { again } = opening.settings;
+  const { again } = preamble.settings;
   const main: FlightStep[] = [];
   if (preRequest !== null) {
     const { text, values } = preRequestStep(preRequest, caller);
@@ -156,12 +156,12 @@ function mainSteps(
 }
 
 /**
- * Whether the opening refused the connection, see connection-reset.ts. Only step 0 counts: in other steps, a user's
- * value could contain the marker.
+ * Whether the preamble refused the connection, see connection-reset.ts. Only step 0 counts: in other steps, a user's
+ * value could contain the sentinel.
  */
-function says({ problem, step }: FlightOutcome & { readonly kind: 'failed' }, marker: string): boolean {
+function hasSentinel({ problem, step }: FlightOutcome & { readonly kind: 'failed' }, sentinel: string): boolean {
   const { code, message } = problem as { readonly code?: string; readonly message?: string };
-  return step === 0 && code === '22P02' && message?.includes(marker) === true;
+  return step === 0 && code === '22P02' && message?.includes(sentinel) === true;
 }
 
 /**

@@ -8,7 +8,7 @@
 import type { Caller } from './caller.ts';
 
 /** Part of the text that fails on purpose if the function changed the role or the claims. */
-export const preRequestMarker = 'pgreflect:pre-request changed the caller';
+export const preRequestSentinel = 'pgreflect:pre-request changed the caller';
 
 /**
  * The call of the function for a caller.
@@ -28,6 +28,6 @@ function textOf(call: string): string {
 select case when c.n operator(pg_catalog.>=) 0::pg_catalog.int8 and (
     pg_catalog.current_setting('role') operator(pg_catalog.<>) $1::pg_catalog.text
     or pg_catalog.current_setting('request.jwt.claims') operator(pg_catalog.<>) $2::pg_catalog.text)
-  then ('${preRequestMarker}'::pg_catalog.text operator(pg_catalog.||) c.n::pg_catalog.text)::pg_catalog.int4 end
+  then ('${preRequestSentinel}'::pg_catalog.text operator(pg_catalog.||) c.n::pg_catalog.text)::pg_catalog.int4 end
 from (select pg_catalog.count(*) as n from called) c`;
 }

@@ -18,7 +18,7 @@ import {
   type Request,
   type RunAsOptions,
 } from './flight-request.ts';
-import { openingOf } from './opening.ts';
+import { preambleOf } from './preamble.ts';
 
 /**
  * Runs the steps in order in one transaction, each seeing the changes of the one before. Returns the result of each
@@ -34,7 +34,7 @@ import { openingOf } from './opening.ts';
 export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<readonly (FlightResult | null)[]> {
   const request: Request = {
     options,
-    opening: openingOf(options, options.readOnly),
+    preamble: preambleOf(options, options.readOnly),
     deadline: options.requestTimeoutMs === 0 ? null : performance.now() + options.requestTimeoutMs,
   };
   let named = true;
@@ -78,7 +78,7 @@ interface Attempt {
   readonly outcome: FlightOutcome;
   readonly cancelled: Reason | null;
   readonly names: readonly string[];
-  /** The opening refused the connection because of state left by another request. */
+  /** The preamble refused the connection because of state left by another request. */
   readonly isRefusedConnection: boolean;
 }
 

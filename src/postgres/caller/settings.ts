@@ -9,7 +9,7 @@
  * parameters.
  */
 import { PublicError } from '../../shared/errors.ts';
-import { staleMarker } from '../database-error.ts';
+import { staleSentinel } from '../database-error.ts';
 import type { TransactionDefaults } from '../wire/driver.ts';
 import type { Caller } from './caller.ts';
 import { type ConnectionState, changedCharacteristics, temporaryTables } from './connection-reset.ts';
@@ -63,14 +63,14 @@ const decidedHere = new Set([
  * leads to no row or to another one. Without `array_nulls`, a null in a list is stored as the text `NULL`. Time zones
  * of other styles may be read as another zone. These hold against settings of the role, the login and the database.
  */
-const pins = [
+const pinnedSettings = [
   "pg_catalog.set_config('extra_float_digits', '1', true)",
   "pg_catalog.set_config('array_nulls', 'on', true)",
   "pg_catalog.set_config('DateStyle', 'ISO', true)",
 ];
 
 /** A role's own setting, with dates in ISO style: only the order of day and month in the input is the role's. */
-function pinned([name, value]: readonly [string, string]): readonly [string, string] {
+function withIsoDates([name, value]: readonly [string, string]): readonly [string, string] {
   if (name.toLowerCase() !== 'datestyle') return [name, value];
   const words = value.split(',').map((word) => word.trim().toLowerCase());
   const order = words.filter((word) => !/^(iso|sql|postgres|german|default)/.test(word));
@@ -111,7 +111,7 @@ export function characteristicsOf(
 
 /** The statements that make the settings of a caller's transaction. */
 export interface SettingsStatements {
-  /** By the state of the connection; fails with a marker (connection-reset.ts) if it cannot be used. */
+  /** By the state of the connection; fails with a sentinel (connection-reset.ts) if it cannot be used. */
   readonly text: Readonly<Record<ConnectionState, string>>;
   readonly values: readonly string[];
   /**
@@ -144,7 +144,7 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
   const again = { text: settingsText({ ...bare, readOnly }), values: [...values] };
   if (freshness) values.push(freshness.snapshot);
   if (freshness?.memberships != null) values.push(freshness.memberships);
-  for (const setting of own) values.push(...pinned(setting));
+  for (const setting of own) values.push(...withIsoDates(setting));
   const check = freshness === null ? 'none' : freshness.memberships === null ? 'catalog' : 'catalog_and_memberships';
   const begin = { readOnly: input.preRequest === null ? readOnly : isReadOnlyRole, begins: characteristics === null };
   const parts: Omit<Parts, 'state'> = { check, ownCount: own.length, ...begin };
@@ -152,7 +152,7 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
     plain: settingsText({ ...parts, state: 'plain' }),
     // The same statement, so that nothing more is prepared.
     wrote: settingsText({ ...parts, state: 'plain' }),
-    dirty: settingsText({ ...parts, state: 'dirty' }),
+    unknown: settingsText({ ...parts, state: 'unknown' }),
     temporary: settingsText({ ...parts, state: 'temporary' }),
     shared: settingsText({ ...parts, state: 'shared' }),
   };
@@ -195,8 +195,8 @@ const maxArguments = 90;
 function printSettings({ check, readOnly, ownCount, begins, state }: Parts): string {
   const columns = [
     ...(state === 'inside' ? [] : ['pg_catalog.pg_advisory_unlock_all()']),
-    ...(state === 'plain' || state === 'dirty' ? [temporaryTables] : []),
-    ...((state === 'dirty' || state === 'temporary') && begins ? [changedCharacteristics] : []),
+    ...(state === 'plain' || state === 'unknown' ? [temporaryTables] : []),
+    ...((state === 'unknown' || state === 'temporary') && begins ? [changedCharacteristics] : []),
     ...(check === 'none' ? [] : [staleCatalog]),
     ...(check === 'catalog_and_memberships' ? [staleMemberships] : []),
     "pg_catalog.set_config('request.jwt.claims', $1, true)",
@@ -205,7 +205,7 @@ function printSettings({ check, readOnly, ownCount, begins, state }: Parts): str
     "pg_catalog.set_config('request.path', $4, true)",
     "pg_catalog.set_config('search_path', $5, true)",
     "pg_catalog.set_config('statement_timeout', $6, true)",
-    ...pins,
+    ...pinnedSettings,
   ];
   const firstOwn = check === 'none' ? 8 : check === 'catalog' ? 9 : 10;
   for (let index = 0; index < ownCount; index += 1) {
@@ -243,7 +243,7 @@ export const membershipsExpression = `(select (pg_catalog.count(*)::pg_catalog.n
  * began later, nor the few transactions that were running: nothing else is looked at, however much was committed while
  * one of these ran. The second condition ignores rows from a restored dump.
  */
-const staleCatalog = `(select ('${staleMarker}'::pg_catalog.text operator(pg_catalog.||) c.xid::pg_catalog.text)::pg_catalog.int4
+const staleCatalog = `(select ('${staleSentinel}'::pg_catalog.text operator(pg_catalog.||) c.xid::pg_catalog.text)::pg_catalog.int4
         from (
           select l.xid from pgreflect.catalog_change l
           where l.xid operator(pg_catalog.>=) pg_catalog.pg_snapshot_xmax($8::pg_catalog.pg_snapshot)
@@ -255,6 +255,6 @@ const staleCatalog = `(select ('${staleMarker}'::pg_catalog.text operator(pg_cat
         limit 1)`;
 
 /** The same for changed role memberships ($9). */
-const staleMemberships = `(select ('${staleMarker}memberships '::pg_catalog.text operator(pg_catalog.||) v.version)::pg_catalog.int4
+const staleMemberships = `(select ('${staleSentinel}memberships '::pg_catalog.text operator(pg_catalog.||) v.version)::pg_catalog.int4
         from (select ${membershipsExpression} as version) v
         where v.version operator(pg_catalog.<>) $9::pg_catalog.text)`;

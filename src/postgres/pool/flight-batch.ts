@@ -132,7 +132,7 @@ class Batch implements Turn {
     this.#flights = sent.map(({ request }, index) => {
       const readOnly = index > 0;
       const flight = request.makeFlight(connection, { readOnly }, (outcome) => this.#ended(index, outcome));
-      if (request.runsUserCode) connection.dirty = true;
+      if (request.runsUserCode) connection.needsFullReset = true;
       return flight;
     });
     this.#idleAt = [loopIdleMs()];
@@ -171,7 +171,7 @@ class Batch implements Turn {
     if (outcome.lost) this.#loseBehind();
     if (code === cancelled && this.#hasCancelled && entry !== this.#cancelledEntry) entry.settle(requeued);
     // It may have failed because of how its transaction began.
-    if (index > 0 && this.#connection?.isSpoiled && !outcome.lost) entry.settle(requeued);
+    if (index > 0 && this.#connection?.isUnusable && !outcome.lost) entry.settle(requeued);
     if (code === refusedWrite && index > 0) {
       this.#connections.durations.noteWrite(entry.request.statement);
       entry.settle(requeued);
@@ -257,7 +257,7 @@ class Batch implements Turn {
   #finish(connection: ApiConnection): void {
     if (this.#stallTimer !== null) clearTimeout(this.#stallTimer);
     this.#stallTimer = null;
-    connection.dirty = this.#hasFailed || this.#sent.some(({ request }) => request.runsUserCode);
+    connection.needsFullReset = this.#hasFailed || this.#sent.some(({ request }) => request.runsUserCode);
     connection.wrote = this.#sent.some(({ request }) => request.writes);
     if (!this.#hasFailed) this.#noteDurations();
     // The last batch is kept until the next one, but its answers are not.
@@ -290,9 +290,9 @@ class Batch implements Turn {
  *   dropped. A flight that runs in vain is cancelled if it takes long.
  * - Queries may call functions that write. Twice is harmless, because all but the first of a batch run read-only. A
  *   flight refused for that is sent again, alone, as its statement is from then on.
- * - After user code, and on a dirty connection, every flight starts with the whole reset, because the server reaches it
+ * - After user code, and on a connection in an unknown state, every flight starts with the whole reset, because the server reaches it
  *   whatever the flight before was answered.
- * - An opening cannot change how transactions begin: flights that fail after such a change are sent again, alone.
+ * - A preamble cannot change how transactions begin: flights that fail after such a change are sent again, alone.
  * - Only the server's current flight is ever cancelled; one further behind is dropped.
  */
 export class FlightBatches {

@@ -22,7 +22,7 @@ import type { ApiConnection } from './queued-request.ts';
 import { StatementDurations } from './statement-durations.ts';
 
 /** Settings that a reset cannot restore. PostgreSQL reports a change, and the connection is closed. */
-const spoiling: ReadonlySet<string> = new Set(['default_transaction_read_only', 'session_authorization']);
+const unresettable: ReadonlySet<string> = new Set(['default_transaction_read_only', 'session_authorization']);
 
 /** The pool that run-as.ts uses. */
 export interface ApiPool {
@@ -91,9 +91,9 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     connections.set(client, connection);
     return connection;
   };
-  // Closes a broken or spoiled connection, and one whose server process keeps much. Behind a pooler that would end no server process.
+  // closes a broken or unusable connection, and one whose server process keeps much. Behind a pooler that would end no server process.
   const release = (turn: Turn, connection: ApiConnection, broken: boolean) => {
-    connection.client.release(broken || connection.isSpoiled || (shared === null && connection.prepared.isWorn));
+    connection.client.release(broken || connection.isUnusable || (shared === null && connection.prepared.isWorn));
     queue.leave(turn);
   };
   const durations = new StatementDurations();
@@ -116,10 +116,10 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
 function newConnection(client: DriverClient, shared: TransactionDefaults | null, maxStatements: number): ApiConnection {
   const prepared = new PreparedStatements(maxStatements);
   // Behind a transaction pooler, even a new connection may get a used server process.
-  const state = { dirty: true, wrote: false, hasTemporaryTables: false, isSpoiled: false };
+  const state = { needsFullReset: true, wrote: false, hasTemporaryTables: false, isUnusable: false };
   const connection: ApiConnection = { client, prepared, shared, ...state };
   client.connection.on('parameterStatus', ({ parameterName }) => {
-    if (spoiling.has(parameterName)) connection.isSpoiled = true;
+    if (unresettable.has(parameterName)) connection.isUnusable = true;
   });
   return connection;
 }

@@ -13,7 +13,7 @@ export interface ApiConnection {
   /** The transaction defaults of a shared connection, behind a pooler; null: only we use it. */
   readonly shared: TransactionDefaults | null;
   /** User code may have left anything on the connection: the next flight checks and resets it. */
-  dirty: boolean;
+  needsFullReset: boolean;
   /** A write without user code: PostgreSQL's own defaults may have left what `lastval()` returns. */
   wrote: boolean;
   /** A user function made temporary tables on the connection: from now on every flight discards them first. */
@@ -22,7 +22,7 @@ export interface ApiConnection {
    * User code changed what no statement of ours resets: prepared statements, how transactions begin, or the session
    * authorization.
    */
-  isSpoiled: boolean;
+  isUnusable: boolean;
 }
 
 /** Restrictions of one flight. */

@@ -1,4 +1,4 @@
-/** Runs our own statements: on any connection of a pool, or in one transaction. */
+/** Runs system statements, those of the gateway itself: on any connection of a pool, or in one transaction. */
 import type { Rows } from './system-rows.ts';
 
 /** Runs statements one after the other. */

@@ -1,5 +1,5 @@
 /**
- * Runs our own statements (catalog, migrations, authentication) under the login role, on a separate pool.
+ * Runs system statements (catalog, migrations, authentication) under the login role, on a separate pool.
  *
  * Separate from API requests, so that state left by user functions never gets here, and a burst of requests cannot
  * delay reading the catalog.
@@ -36,7 +36,7 @@ export interface SystemPool extends Queryable {
   stop(): Promise<void>;
 }
 
-/** Size and behavior of the pool for our own statements. */
+/** Size and behavior of the pool for system statements. */
 export interface SystemPoolOptions extends DriverPoolOptions {
   /** Longest wait for an answer in milliseconds, unless a transaction sets its own; null: no limit. */
   readonly answerWithinMs?: number | null;

@@ -1,9 +1,9 @@
 /**
- * Our own statements on one connection: pinned settings, prepared names, values as text, typed errors.
+ * System statements on one connection: pinned settings, prepared names, values as text, typed errors.
  *
- * Every transaction starts with the pins, in the same round trip: behind a pooler other programs use the connection,
+ * Every transaction starts with the pinned settings, in the same round trip: behind a pooler other programs use the connection,
  * and an administrator may have set anything for the login or the database. The driver's pipeline mode cannot do that: it
- * sends a Sync behind each statement, so those behind a failed `begin` would run without the pins.
+ * sends a Sync behind each statement, so those behind a failed `begin` would run without them.
  */
 
 import { invariant } from '../../shared/invariant.ts';
@@ -47,7 +47,7 @@ export interface SystemResult {
  * `pg_temp` is listed last, because it would otherwise come first. Compiling a large statement on a catalog would take
  * longer than running it. The others fix the format of values.
  */
-const pins = {
+const pinnedSettings = {
   search_path: 'pg_catalog, pg_temp',
   jit: 'off',
   DateStyle: 'ISO, MDY',
@@ -58,9 +58,9 @@ const pins = {
   standard_conforming_strings: 'on',
 };
 
-/** Sets the pins for this transaction. The outer function hides the values from the answer. */
-export const pin: SystemStatement = {
-  text: `select pg_catalog.num_nulls(${Object.entries(pins)
+/** Sets them for this transaction. The outer function hides the values from the answer. */
+export const pinSettings: SystemStatement = {
+  text: `select pg_catalog.num_nulls(${Object.entries(pinnedSettings)
     .map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`)
     .join(', ')})`,
   values: [],
@@ -73,7 +73,7 @@ export function isInTransaction({ client }: SystemConnection): boolean {
 }
 
 /**
- * Runs statements with values in one round trip; outside a transaction, they form one, with the pins.
+ * Runs statements with values in one round trip; outside a transaction, they form one, with the pinned settings.
  *
  * @param begin Begins a transaction that continues after the round trip.
  */
@@ -82,10 +82,10 @@ export async function runSystemSteps(
   statements: readonly SystemStatement[],
   begin: string | null = null,
 ): Promise<SystemResult> {
-  const opening: SystemStatement[] = begin === null ? [] : [{ text: begin, values: [] }];
-  if (!isInTransaction(connection)) opening.push(pin);
-  const { results, ...rest } = await send(connection, [...opening, ...statements]);
-  return { ...rest, results: results.slice(opening.length) };
+  const preamble: SystemStatement[] = begin === null ? [] : [{ text: begin, values: [] }];
+  if (!isInTransaction(connection)) preamble.push(pinSettings);
+  const { results, ...rest } = await send(connection, [...preamble, ...statements]);
+  return { ...rest, results: results.slice(preamble.length) };
 }
 
 /** Runs one statement that PostgreSQL refuses inside a transaction. Nothing is pinned, so it must look up no names. */

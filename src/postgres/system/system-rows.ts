@@ -1,4 +1,4 @@
-/** Rows of our own statements as objects, with the driver's usual types. */
+/** Rows of system statements as objects, with the driver's usual types. */
 import pg from 'pg';
 import type { OutputColumn, RowCollector } from '../wire/flight.ts';
 

@@ -1,5 +1,5 @@
 /**
- * A transaction of our own statements in few round trips: `begin` travels with the first statements, and statements
+ * A transaction of system statements in few round trips: `begin` travels with the first statements, and statements
  * started together travel together.
  *
  * One round trip at a time: the next is sent after the answer to the previous one, so nothing runs outside the

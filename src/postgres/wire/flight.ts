@@ -53,7 +53,7 @@ export interface FlightStep {
   readonly values: readonly (string | null)[];
   /** Sets the settings again before the next step; has no result and no step number. */
   readonly isGuard?: true;
-  /** Runs before the main steps, behind the opening; has no result, and its step number is -1. */
+  /** Runs before the main steps, behind the preamble; has no result, and its step number is -1. */
   readonly isPreRequest?: true;
   /** Unnamed, and not parsed again while the connection still has it. */
   readonly isKept?: boolean;

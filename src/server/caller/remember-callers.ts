@@ -1,6 +1,6 @@
 /**
  * Caches the caller of a request by its headers: clients send the same ones again. A repeated request needs one look-up,
- * and its caller is the same object, by which the settings for the database are cached (postgres/caller/opening.ts).
+ * and its caller is the same object, by which the settings for the database are cached (postgres/caller/preamble.ts).
  *
  * All headers except the body's length must be equal. They are the key as they are, with the token, because hashing
  * them takes four times as long as the look-up. Verification expires as in `authenticate`.

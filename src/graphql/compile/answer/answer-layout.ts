@@ -45,12 +45,12 @@ export interface AnswerLayout {
   /** The rows come in reverse. */
   readonly backward: boolean;
   /** A column that is null only in a row that stands for no row; null: there is none. */
-  readonly marker: number | null;
+  readonly rowPresence: number | null;
 }
 
 /** A layout of all received rows, in order. */
 export function layOutAll(pieces: readonly AnswerPiece[]): AnswerLayout {
-  return { pieces, limit: null, backward: false, marker: null };
+  return { pieces, limit: null, backward: false, rowPresence: null };
 }
 
 /** The layout of one row with one column, the JSON. */

@@ -1,8 +1,8 @@
 /**
  * Fills the slots of a statement from the coerced variables of a request.
  *
- * Binding cannot fail: all refusals happened in decisions.ts, so a statement accepts any values with the same
- * decisions. All parameters are sent as text.
+ * Binding cannot fail: all refusals happened in shape.ts, so a statement accepts any values of the same
+ * shape. All parameters are sent as text.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { invariant, unreachable } from '../../../shared/invariant.ts';

@@ -100,7 +100,7 @@ function condition(scope: SelectionScope, directive: DirectiveNode): boolean {
   invariant(value, 'validation demands the argument');
   if (value.kind === Kind.VARIABLE) {
     const path = [scope.input.variableKey(value)!];
-    const answer = scope.input.decisions.ask({ kind: 'choice', path });
+    const answer = scope.input.shape.ask({ kind: 'choice', path });
     if (answer === 'true' || answer === 'false') return answer === 'true';
     const message = `Variable "$${value.name.value}" must not be null where "Boolean!" is expected.`;
     throw new RequestRefusal('BAD_USER_INPUT', message);

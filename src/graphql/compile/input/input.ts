@@ -1,6 +1,6 @@
 /**
  * Arguments for the planner: one interface for values written in the document and values of variables, whole or in
- * part. Facts about a variable are recorded as decisions; the rest becomes slots.
+ * part. Facts about a variable are recorded in the shape; the rest becomes slots.
  *
  * `absent` and `null` stay distinct.
  */
@@ -23,8 +23,8 @@ import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import { decodeOnce, type Elements } from '../cursor/read-cursor.ts';
 import { scalarText } from './composite-text.ts';
-import { answerFor, type Decisions, type LengthLimit, type Question, type ValueQuestion } from './decisions.ts';
 import { inputFieldsOf, inTypeOrder } from './input-fields.ts';
+import { answerFor, type LengthLimit, type Shape, type ShapeQuestion, type ValueQuestion } from './shape.ts';
 import type { Path, RowKey, Slot, TextForm } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
 import { type Run, readRuns, type UpdateListShape } from './update-list.ts';
@@ -42,7 +42,7 @@ type InputState = 'absent' | 'null' | 'value';
 
 /** What reading a variable needs besides its node. */
 export interface InputScope {
-  readonly decisions: Decisions;
+  readonly shape: Shape;
   /**
    * By place in the document, or by path in the variables with the extracted part. A value used many times is one
    * parameter.
@@ -96,7 +96,7 @@ export class Input {
   }
 
   #state(): InputState {
-    if (this.#path) return this.#scope.decisions.ask({ kind: 'state', path: this.#path }) as InputState;
+    if (this.#path) return this.#scope.shape.ask({ kind: 'state', path: this.#path }) as InputState;
     if (this.#node === null) return 'absent';
     return this.#node.kind === Kind.NULL ? 'null' : 'value';
   }
@@ -119,7 +119,7 @@ export class Input {
   }
 
   #pathFields(path: Path): ReadonlyMap<string, Path> {
-    const keys = this.#scope.decisions.ask({ kind: 'keys', path });
+    const keys = this.#scope.shape.ask({ kind: 'keys', path });
     return new Map(keys === '' ? [] : keys.split(',').map((key) => [key, [...path, key]]));
   }
 
@@ -128,7 +128,7 @@ export class Input {
     const elementType = this.#elementType();
     if (this.#path) {
       const path = this.#path;
-      const length = this.#scope.decisions.ask({ kind: 'length', path });
+      const length = this.#scope.shape.ask({ kind: 'length', path });
       this.#scope.spend(length === 'one' ? 1 : Number(length));
       if (length === 'one') yield new Input(this.#scope, this.#name, elementType, path);
       else
@@ -144,7 +144,7 @@ export class Input {
 
   /** The runs of a list of updates (update-list.ts); null if there are too many. */
   runs(shape: UpdateListShape): readonly Run[] | null {
-    return readRuns(this.ask({ kind: 'runs', shape }));
+    return readRuns(this.ask({ kind: 'update_runs', shape }));
   }
 
   /** An element of a list of input objects that has no single value for a list. */
@@ -245,7 +245,7 @@ export class Input {
   /** Whether the element of a cursor equals the value of a slot. */
   isElement(index: number, slot: Slot): boolean {
     const left = this.elementSlot(index);
-    return this.#scope.decisions.ask({ kind: 'same', path: [], left, right: slot }) === 'same';
+    return this.#scope.shape.ask({ kind: 'same', path: [], left, right: slot }) === 'same';
   }
 
   /** The source of the value, for messages: `$name`, `$objects[1].title`, or `set.title` for a literal. */
@@ -258,7 +258,7 @@ export class Input {
     return this.#state() !== 'absent';
   }
 
-  /** Describes the objects to insert in a variable, see decisions.ts, `rows`. */
+  /** Describes the objects to insert in a variable, see shape.ts, `rows`. */
   describeRows(limits: readonly LengthLimit[]): {
     readonly keys: ReadonlyMap<string, 'all' | 'some'>;
     /** The key of a too long string. */
@@ -267,7 +267,7 @@ export class Input {
     readonly isSparse: boolean;
   } {
     invariant(this.#path, 'the objects come from a variable');
-    const answer = this.#scope.decisions.ask({ kind: 'rows', path: this.#path, limits });
+    const answer = this.#scope.shape.ask({ kind: 'rows', path: this.#path, limits });
     const tooLong = answer.startsWith('!long:') ? answer.slice(6) : null;
     const names = answer === '' || answer.startsWith('!') ? [] : answer.split(',');
     const keys = names.map((name) =>
@@ -276,28 +276,28 @@ export class Input {
     return { keys: new Map(keys), tooLong, isEmpty: answer === '!empty', isSparse: answer === '!sparse' };
   }
 
-  /** Which of the keys each of a variable's objects has, see decisions.ts, `row_patterns`. */
+  /** Which of the keys each of a variable's objects has, see shape.ts, `row_patterns`. */
   rowPatterns(keys: readonly RowKey[]): readonly string[] {
     invariant(this.#path, 'the objects come from a variable');
-    return this.#scope.decisions.ask({ kind: 'row_patterns', path: this.#path, keys }).split(',');
+    return this.#scope.shape.ask({ kind: 'row_patterns', path: this.#path, keys }).split(',');
   }
 
-  /** How many of a variable's objects have a related one, see decisions.ts, `related`. */
+  /** How many of a variable's objects have a related one, see shape.ts, `nested_objects`. */
   related(fieldName: string, columns: readonly string[]): string {
     invariant(this.#path, 'the objects come from a variable');
-    return this.#scope.decisions.ask({ kind: 'related', path: this.#path, fieldName, columns });
+    return this.#scope.shape.ask({ kind: 'nested_objects', path: this.#path, fieldName, columns });
   }
 
-  /** Whether a variable's rows have equal values under the last key of the path, see decisions.ts, `agreement`. */
-  agreement(path: Path): string {
-    return this.#scope.decisions.ask({ kind: 'agreement', path });
+  /** Whether a variable's rows have equal values under the last key of the path, see shape.ts, `uniform_value`. */
+  uniformValue(path: Path): string {
+    return this.#scope.shape.ask({ kind: 'uniform_value', path });
   }
 
   /** Whether both are values of variables, and equal. */
   hasSameValue(other: Input): boolean {
     const [path, otherPath] = [this.#path, other.#path];
     if (path === null || otherPath === null) return false;
-    return this.#scope.decisions.ask({ kind: 'equal', path, other: otherPath }) === 'same';
+    return this.#scope.shape.ask({ kind: 'equal', path, other: otherPath }) === 'same';
   }
 
   /** Its text, or its path into the variables: equal ones have equal values. */
@@ -310,9 +310,9 @@ export class Input {
     return new Input(this.#scope, this.#name, type, path);
   }
 
-  /** Asks about the value (decisions.ts). A value in the document is known, so this is no decision. */
+  /** Asks about the value (shape.ts). A value in the document is known, so it is no part of the shape. */
   ask(asked: ValueQuestion): string {
-    if (this.#path) return this.#scope.decisions.ask({ ...asked, path: this.#path } as Question);
+    if (this.#path) return this.#scope.shape.ask({ ...asked, path: this.#path } as ShapeQuestion);
     invariant(this.#node !== null, 'a value is there');
     return answerFor(asked, this.#constant(), this.#node);
   }

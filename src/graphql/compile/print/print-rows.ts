@@ -54,9 +54,9 @@ export function printRows(
   if (field === undefined || others.length > 0) return null;
   const printed = printField(printer, field);
   if (printed === null || printed.count > maxColumns) return null;
-  const { limit = null, backward = false, marker = null } = printed;
+  const { limit = null, backward = false, rowPresence = null } = printed;
   const pieces = joinConstants<Piece>(objectPieces(fields, () => printed.pieces));
-  return { select: printed.select, layout: { pieces, limit, backward, marker } };
+  return { select: printed.select, layout: { pieces, limit, backward, rowPresence } };
 }
 
 type Piece = Exclude<AnswerPiece, string>;
@@ -144,7 +144,7 @@ function printPageRows(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSet):
   const isRow = hasTotal ? sql`${page.column(key)} is not null` : null;
   const context: PageContext = { printer, row: page, selection, isRow, plan, rows, page };
   const pieces = objectPieces(plan.entries, (entry) => entryPieces(context, entry, totals));
-  const marker = hasTotal ? rawColumn(context, key).index : null;
+  const rowPresence = hasTotal ? rawColumn(context, key).index : null;
   const scan = sql`(${printScan(printer.names, plan, { rows, page, counted })}) as ${ident(page.alias)}`;
   const from = hasTotal ? sql`${printTotal(context, total, totals)} left join ${scan} on true` : scan;
   return {
@@ -153,7 +153,7 @@ function printPageRows(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSet):
     pieces,
     limit: counted ? plan.page.limit : null,
     backward: plan.page.backward,
-    marker,
+    rowPresence,
   };
 }
 

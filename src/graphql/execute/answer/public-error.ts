@@ -7,13 +7,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
-import { preRequestMarker } from '../../../postgres/caller/pre-request.ts';
+import { preRequestSentinel } from '../../../postgres/caller/pre-request.ts';
 import { DatabaseError, isImpossibleRegex, preRequestStepNumber } from '../../../postgres/database-error.ts';
 import { type Code, PublicError } from '../../../shared/errors.ts';
 import type { Observe } from '../../../shared/observation.ts';
 import type { ValueLanguage } from '../../compile/input/plan-budget.ts';
 import type { ObjectsPlace } from '../../compile/plan/plan.ts';
-import { markers } from '../../compile/sql/failure-marker.ts';
+import { sentinels } from '../../compile/sql/failure-sentinels.ts';
 import type { Model } from '../../model/model.ts';
 import { textTooLarge } from './compressed-text.ts';
 import { describeFailure, hintFor, unexpected } from './failure-sentences.ts';
@@ -110,28 +110,28 @@ export function tooDeep(cause: unknown): PublicError {
 }
 
 /** Failures of a write with related rows (print-nested-writes.ts). */
-const nestedWriteMarkers: Readonly<Record<string, readonly [Code, string]>> = {
-  [markers.suppressed]: [
+const nestedWriteSentinels: Readonly<Record<string, readonly [Code, string]>> = {
+  [sentinels.suppressed]: [
     'BAD_USER_INPUT',
     'The database has not inserted a row that others depend on. Nothing was written. Insert the rows separately.',
   ],
-  [markers.noKey]: [
+  [sentinels.noKey]: [
     'BAD_USER_INPUT',
     'The database does not tell the key of a row that others depend on. Nothing was written. Insert the rows separately.',
   ],
-  [markers.notOne]: [
+  [sentinels.notOne]: [
     'BAD_USER_INPUT',
     'Related rows are inserted for exactly one updated row. The filter matches several, or none. Nothing was written.',
   ],
-  [markers.hidden]: [
+  [sentinels.hidden]: [
     'PERMISSION_DENIED',
     'The role may not see a row as it is after all changes. Nothing was written.',
   ],
 };
 
 function brokenNestedWrite(primary: string): readonly [Code, string] | null {
-  const marker = Object.keys(nestedWriteMarkers).find((each) => primary.includes(each));
-  return marker === undefined ? null : nestedWriteMarkers[marker]!;
+  const sentinel = Object.keys(nestedWriteSentinels).find((each) => primary.includes(each));
+  return sentinel === undefined ? null : nestedWriteSentinels[sentinel]!;
 }
 
 function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
@@ -190,14 +190,14 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const { sqlstate, primary } = error;
   if (sqlstate === null) return mask(error, scope);
   if (error.step === 0) return fromSettings(error, scope);
-  if (error.step === preRequestStepNumber && primary.includes(preRequestMarker)) return mask(error, scope);
+  if (error.step === preRequestStepNumber && primary.includes(preRequestSentinel)) return mask(error, scope);
   const place = placeOf(error, scope);
   const { atMost = null, objects = null, nested = null, increment = null } = scope.steps[error.step - 1] ?? {};
   const met = objects && { locations: objects.locations, extensions: { input: objects.input ?? nested ?? '' } };
   if (error.repeatsRow && met !== null) return repeatedRow(met, place);
   if (error.hidesRow && met !== null) return unseenRow(met, place, true);
-  const mayBeHidden = primary.includes(markers.unshown);
-  if (sqlstate === '22P02' && met !== null && (mayBeHidden || primary.includes(markers.unseen)))
+  const mayBeHidden = primary.includes(sentinels.unshown);
+  if (sqlstate === '22P02' && met !== null && (mayBeHidden || primary.includes(sentinels.unseen)))
     return unseenRow(met, place, mayBeHidden);
   const broken = sqlstate === '22P02' ? brokenNestedWrite(primary) : null;
   if (broken !== null && nested !== null)
@@ -254,8 +254,8 @@ function joinPlaces(above: string | null, part: string | null): string | null {
 
 /** What a statement refused on purpose; null: it failed otherwise. */
 function refusalOf(primary: string, atMost: string | null) {
-  if (atMost !== null && primary.includes(markers.atMost)) return { message: atMost, input: null, hint: atMostHint };
-  if (primary.includes(markers.sameRow)) return { message: sameRow, input: null };
+  if (atMost !== null && primary.includes(sentinels.atMost)) return { message: atMost, input: null, hint: atMostHint };
+  if (primary.includes(sentinels.sameRow)) return { message: sameRow, input: null };
   const [, operator, field, found] = misfitText.exec(primary) ?? [];
   if (operator === undefined) return null;
   const message =
@@ -267,7 +267,7 @@ function refusalOf(primary: string, atMost: string | null) {
 
 const atMostHint = { hint: 'atMost says how many rows may change: 1 if it is left out.' };
 const sameRow = 'Two entries name the same row, with its key written in two ways. Write it in one way.';
-const misfitText = new RegExp(`"${markers.operand}(append|remove):(\\w+):(\\w+)"`);
+const misfitText = new RegExp(`"${sentinels.operand}(append|remove):(\\w+):(\\w+)"`);
 
 /** Where objects met rows. */
 interface Met {

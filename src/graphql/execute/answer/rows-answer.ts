@@ -95,12 +95,12 @@ export class RowsAnswer implements RowCollector {
 
   add(bytes: Buffer, at: number): void {
     if (this.#isOver || this.#context.memory.isOver) return;
-    const { marker, backward } = this.#layout;
+    const { rowPresence, backward } = this.#layout;
     const { limit } = this.#context;
     const writer = this.#writer;
     readColumns(bytes, at, this.#prepared.columns);
     this.#first ??= { bytes, at, isKept: false };
-    if (marker !== null && isNull(marker)) return;
+    if (rowPresence !== null && isNull(rowPresence)) return;
     this.#count += 1;
     if (limit !== null && this.#count > limit) return;
     if (backward) this.#starts.push(writer.length);
@@ -258,7 +258,7 @@ function prepare(layout: AnswerLayout): Prepared {
     row: row.map((piece, index) =>
       typeof piece === 'string' ? { kind: 'constant', bytes: viewOf(kept[index]!) } : piece,
     ),
-    columns: 1 + Math.max(layout.marker ?? -1, ...row.map(lastColumn), ...layout.pieces.map(lastColumn)),
+    columns: 1 + Math.max(layout.rowPresence ?? -1, ...row.map(lastColumn), ...layout.pieces.map(lastColumn)),
     expectedBytes: 256,
   };
   prepared.set(layout, made);

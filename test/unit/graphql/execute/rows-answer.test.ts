@@ -24,7 +24,7 @@ const layout: AnswerLayout = {
   ],
   limit: null,
   backward: false,
-  marker: null,
+  rowPresence: null,
 };
 
 /** The columns of a row as PostgreSQL sends them. */

@@ -8,7 +8,7 @@
 import { operatorForm, type UpdateOperator } from '../../../model/extensions/update-operators.ts';
 import type { Column, SqlType } from '../../../model/model.ts';
 import type { Assignment } from '../../plan/write/assignment.ts';
-import { markers } from '../../sql/failure-marker.ts';
+import { sentinels } from '../../sql/failure-sentinels.ts';
 import { list, type Names, type Row } from '../../sql/row.ts';
 import { builtin, ident, literal, param, type Sql, sql } from '../../sql/sql.ts';
 
@@ -83,7 +83,7 @@ function printWithout({ names, column, type }: ListColumn, value: Sql, operand: 
 // Casting this text fails on purpose (graphql/execute/answer/public-error.ts). It contains a column, or the planner would
 // evaluate it before the condition.
 function printRefusal(operator: UpdateOperator, { fieldName }: Column, found: Sql, type: SqlType): Sql {
-  const prefix = literal(`${markers.operand}${operator}:${fieldName}:`);
+  const prefix = literal(`${sentinels.operand}${operator}:${fieldName}:`);
   return sql`((${prefix} operator(pg_catalog.||) ${found})::pg_catalog.int4)::pg_catalog.text::${typeIdent(type)}`;
 }
 

@@ -4,7 +4,7 @@
  * A hidden row must not answer the caller's filter. PostgreSQL would let it: it evaluates `where` before the policies of
  * the existing row, and never the condition of a view. With `filter: {salary: {gt: 100}}`, updated or not would tell the
  * salary. So where rows can be hidden, `where` looks the row up as the role sees it; a row not found passes. `set` runs
- * after the policies. It fails by the marker if the role does not see the row, and evaluates the filter once more, on the
+ * after the policies. It fails by the sentinel if the role does not see the row, and evaluates the filter once more, on the
  * row as it is now, because another transaction may have changed it.
  */
 
@@ -14,7 +14,7 @@ import type { ConflictPlan } from '../../plan/plan.ts';
 import { columnOf } from '../../plan/plan-order.ts';
 import { mayMeetHidden } from '../../plan/write/plan-conflict.ts';
 import { printCondition, where } from '../../sql/condition.ts';
-import { markers, printFailure } from '../../sql/failure-marker.ts';
+import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
 import { printJoined } from '../../sql/operator.ts';
 import { tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names } from '../../sql/row.ts';
@@ -46,8 +46,8 @@ export function printConflict(names: Names, { table, alias }: InsertTarget, conf
   const [first, ...others] = update;
   const value = ident('excluded', first!.name);
   const isOfView = target.hiddenBy === 'view';
-  const fails = (marker: 'unseen' | 'unshown') =>
-    sql`${printFailure(markers[marker], sql`(select pg_catalog.count(*)${found})`)} is null`;
+  const fails = (sentinel: 'unseen' | 'unshown') =>
+    sql`${printFailure(sentinels[sentinel], sql`(select pg_catalog.count(*)${found})`)} is null`;
   // The lock has the condition of a view evaluated on the changed row; the upsert holds it anyway.
   const isShown = isOfView ? sql`exists (select${found} for no key update)` : isFound;
   const isSame = condition === null ? isShown : sql`case when ${isShown} then ${condition} end`;

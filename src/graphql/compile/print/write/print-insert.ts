@@ -11,7 +11,7 @@ import type { Column, SqlType, Table } from '../../../model/model.ts';
 import type { Slot } from '../../input/slot.ts';
 import type { InsertChange } from '../../plan/plan.ts';
 import type { InsertColumn, InsertLink } from '../../plan/write/nested-writes.ts';
-import { markers, printFailure } from '../../sql/failure-marker.ts';
+import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
 import { tableName } from '../../sql/printer.ts';
 import { list, type Names } from '../../sql/row.ts';
 import { builtin, empty, ident, integerLiteral, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
@@ -149,8 +149,8 @@ function printGiven(source: string, { column, values, named }: InsertColumn, ind
 function printKey(rows: Sql, place: Sql, key: number): Sql {
   const index = sql`(${place} operator(pg_catalog.-) 1)`;
   const found = sql`${rows} operator(pg_catalog.->) ${index} operator(pg_catalog.->>) ${integerLiteral(key)}`;
-  const marker = sql`${printFailure(markers.noKey, place)}::pg_catalog.text`;
-  return sql`coalesce(${found}, ${marker})`;
+  const failure = sql`${printFailure(sentinels.noKey, place)}::pg_catalog.text`;
+  return sql`coalesce(${found}, ${failure})`;
 }
 
 /** The keys that a step has kept, as `jsonb`: an array of texts for each row. */

@@ -13,7 +13,7 @@ import type { Table } from '../../../model/model.ts';
 import type { WriteChange } from '../../plan/plan.ts';
 import { keyColumns } from '../../plan/plan-order.ts';
 import type { NestedWrites, Within, WriteStep } from '../../plan/write/nested-writes.ts';
-import { markers, printFailure } from '../../sql/failure-marker.ts';
+import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
 import { printJoined } from '../../sql/operator.ts';
 import { tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/row.ts';
@@ -34,13 +34,14 @@ export function printStep(names: Names, step: WriteStep<WriteChange>, number: nu
   const setting = param({ kind: 'kept_keys', step: number }, builtin.text);
   const set = keys.length === 0 ? sql`null` : sql`pg_catalog.set_config(${setting}, "k"::pg_catalog.text, true)`;
   const guards = guardsOf(step).map(
-    ([condition, marker]) => sql`when ${condition} then ${printFailure(markers[marker], sql`"c"`)}::pg_catalog.text`,
+    ([condition, sentinel]) =>
+      sql`when ${condition} then ${printFailure(sentinels[sentinel], sql`"c"`)}::pg_catalog.text`,
   );
   const guarded = guards.length === 0 ? set : sql`case ${join(guards, sql` `)} else ${set} end`;
   return sql`with ${writes} select pg_catalog.num_nulls(${guarded}, "c") from (${counted}) as ${ident(names.next('n'))}`;
 }
 
-type Guard = readonly [condition: Sql, marker: 'suppressed' | 'atMost' | 'notOne'];
+type Guard = readonly [condition: Sql, sentinel: 'suppressed' | 'atMost' | 'notOne'];
 
 /** Conditions on the number of written rows, with what they mean. */
 function guardsOf({ change, count, keys }: WriteStep<WriteChange>): readonly Guard[] {
@@ -70,7 +71,7 @@ function printWithin(names: Names, { step, pairs }: Within, row: Row): Joined {
 export function nestedRows(names: Names, table: Table, nested: NestedWrites<WriteChange>): WrittenRows {
   const [row, given, found] = [new SubqueryRow(names.next('x')), names.next('k'), names.next('f')];
   const [count, all] = [sql`pg_catalog.count(*)`, sql`pg_catalog.jsonb_array_length(${printKeptKeys(nested.root)})`];
-  const hidden = printFailure(markers.hidden, count);
+  const hidden = printFailure(sentinels.hidden, count);
   return {
     row,
     guard: sql`(select case when ${count} operator(pg_catalog.<>) ${all} then ${hidden} end from ${ident(row.alias)})`,

@@ -12,7 +12,7 @@ import { jsonPieces, Selection } from '../../answer/row-layout.ts';
 import { runsVolatile } from '../../plan/inspect-plan.ts';
 import type { UpdateListPlan } from '../../plan/plan.ts';
 import type { EachUpdate } from '../../plan/write/assignment.ts';
-import { markers, printFailure } from '../../sql/failure-marker.ts';
+import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
 import { printObjectQuery } from '../../sql/object.ts';
 import { printCompared } from '../../sql/operator.ts';
 import { printMembers, type SqlPrinter, tableName } from '../../sql/printer.ts';
@@ -93,7 +93,7 @@ class PrintedRun {
   guard(): Sql {
     const key = list(this.#change.keys.map((_, index) => ident(this.source, `k${index}`)));
     const repeated = sql`pg_catalog.count(*) operator(pg_catalog.-) pg_catalog.count(distinct (${key}))`;
-    const failure = printFailure(markers.sameRow, sql`(${repeated})`);
+    const failure = printFailure(sentinels.sameRow, sql`(${repeated})`);
     return sql`(select case when ${repeated} operator(pg_catalog.>) 0 then ${failure} end from ${ident(this.source)})`;
   }
 }

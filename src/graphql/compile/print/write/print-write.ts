@@ -13,7 +13,7 @@ import { jsonPieces, Selection, writtenPieces } from '../../answer/row-layout.ts
 import { pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
 import type { ObjectPlan, WriteChange, WritePlan } from '../../plan/plan.ts';
 import { conjunction, printCondition, where } from '../../sql/condition.ts';
-import { markers, printFailure } from '../../sql/failure-marker.ts';
+import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
 import { printObject } from '../../sql/object.ts';
 import { printMembers, type SqlPrinter, tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/row.ts';
@@ -123,7 +123,7 @@ function printGuard(change: WriteChange, { alias }: SubqueryRow, isVolatile: boo
     sql`(select case when ${condition} then ${failure} end from ${ident(alias)})`;
   if (change.kind !== 'insert') {
     const limit = param(change.atMost, builtin.int8);
-    return guard(sql`${count} operator(pg_catalog.>) ${limit}`, printFailure(markers.atMost, count));
+    return guard(sql`${count} operator(pg_catalog.>) ${limit}`, printFailure(sentinels.atMost, count));
   }
   // Counting completes all rows before any is read: volatile functions must not see a part of them.
   return isVolatile ? guard(sql`${count} is null`, sql`0`) : null;

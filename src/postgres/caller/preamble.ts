@@ -18,8 +18,8 @@ import {
   type SettingsStatements,
 } from './settings.ts';
 
-/** The opening of a request's flights. */
-export interface Opening {
+/** The preamble of a request's flights. */
+export interface Preamble {
   readonly settings: SettingsStatements;
   /** Only named steps are cached. */
   readonly steps: Map<ConnectionState, readonly FlightStep[]>;
@@ -27,7 +27,7 @@ export interface Opening {
 
 interface Kept {
   readonly input: SettingsInput;
-  readonly opening: Opening;
+  readonly preamble: Preamble;
 }
 
 /** Separate, because a caller's requests often alternate between the two. */
@@ -35,19 +35,19 @@ const readOnlyKept = new WeakMap<Caller, Kept>();
 const readWriteKept = new WeakMap<Caller, Kept>();
 
 /**
- * The opening for a request, cached if nothing differs.
+ * The preamble for a request, cached if nothing differs.
  *
  * @throws PublicError as `buildSettings`.
  */
-export function openingOf(input: Omit<SettingsInput, 'readOnly'>, readOnly: boolean): Opening {
+export function preambleOf(input: Omit<SettingsInput, 'readOnly'>, readOnly: boolean): Preamble {
   const kept = readOnly ? readOnlyKept : readWriteKept;
   const known = kept.get(input.caller);
-  if (known !== undefined && isSame(known.input, input)) return known.opening;
+  if (known !== undefined && isSame(known.input, input)) return known.preamble;
   const { caller, searchPath, settings, timeoutMs, freshness, preRequest } = input;
   const own: SettingsInput = { caller, searchPath, settings, timeoutMs, freshness, preRequest, readOnly };
-  const opening: Opening = { settings: buildSettings(own), steps: new Map() };
-  kept.set(caller, { input: own, opening });
-  return opening;
+  const preamble: Preamble = { settings: buildSettings(own), steps: new Map() };
+  kept.set(caller, { input: own, preamble: preamble });
+  return preamble;
 }
 
 function isSame(a: SettingsInput, b: Omit<SettingsInput, 'readOnly'>): boolean {
@@ -62,8 +62,8 @@ function isSame(a: SettingsInput, b: Omit<SettingsInput, 'readOnly'>): boolean {
 }
 
 /** Step 0 of a flight. `names` null: everything unnamed. */
-export function openingSteps(
-  { settings, steps: kept }: Opening,
+export function preambleSteps(
+  { settings, steps: kept }: Preamble,
   state: ConnectionState,
   names: StatementNames | null,
 ): readonly FlightStep[] {
@@ -77,11 +77,11 @@ export function openingSteps(
 }
 
 /** Step 0 of a flight on a shared connection, where another client may have changed how transactions begin. */
-export function sharedOpeningSteps({ settings }: Opening, defaults: TransactionDefaults): readonly FlightStep[] {
+export function sharedPreambleSteps({ settings }: Preamble, defaults: TransactionDefaults): readonly FlightStep[] {
   return makeSteps(settings, 'shared', { names: null, characteristics: characteristicsOf(settings.own, defaults) });
 }
 
-/** Sent after the opening of a flight whose statements get custom plans. `names` null: unnamed. */
+/** Sent after the preamble of a flight whose statements get custom plans. `names` null: unnamed. */
 export function planningStep(names: StatementNames | null): FlightStep {
   return fixedStep(planForValues, names);
 }

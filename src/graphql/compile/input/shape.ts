@@ -21,7 +21,7 @@ import { fits, isNestedJson } from './value-facts.ts';
 import { rowsAt, valueAt, valuesBelow } from './variable-path.ts';
 
 /** A question about the variables of a request. */
-export type Question =
+export type ShapeQuestion =
   /** `absent`, `null` or `value`. */
   | { readonly kind: 'state'; readonly path: Path }
   /** Keys of an input object, separated by commas. */
@@ -58,14 +58,19 @@ export type Question =
   /** Which of the keys each of the objects to insert has: their patterns (`patternsOf`), separated by commas. */
   | { readonly kind: 'row_patterns'; readonly path: Path; readonly keys: readonly RowKey[] }
   /** The runs of a list of updates (update-list.ts). */
-  | { readonly kind: 'runs'; readonly path: Path; readonly shape: UpdateListShape }
+  | { readonly kind: 'update_runs'; readonly path: Path; readonly shape: UpdateListShape }
   /**
    * How many of the objects to insert have a related object under the key: `none`, `some` or `all`; or, after `!`, the
    * first of `columns` that an object has as well.
    */
-  | { readonly kind: 'related'; readonly path: Path; readonly fieldName: string; readonly columns: readonly string[] }
+  | {
+      readonly kind: 'nested_objects';
+      readonly path: Path;
+      readonly fieldName: string;
+      readonly columns: readonly string[];
+    }
   /** Whether the rows have equal values under the last key of the path: `none` has one, `same` or `other`. */
-  | { readonly kind: 'agreement'; readonly path: Path }
+  | { readonly kind: 'uniform_value'; readonly path: Path }
   /** Whether the values of two paths are equal: `same` or `other`. */
   | { readonly kind: 'equal'; readonly path: Path; readonly other: Path }
   /**
@@ -91,9 +96,9 @@ export interface LengthLimit {
   readonly maxLength: number;
 }
 
-/** Records the questions that were asked, with their answers. */
-export class Decisions {
-  readonly trace: { readonly question: Question; readonly answer: string }[] = [];
+/** The shape of the variables: the questions that were asked, with their answers. */
+export class Shape {
+  readonly trace: { readonly question: ShapeQuestion; readonly answer: string }[] = [];
   readonly #variables: Variables;
 
   constructor(variables: Variables) {
@@ -101,7 +106,7 @@ export class Decisions {
   }
 
   /** Asks and records. */
-  ask(question: Question): string {
+  ask(question: ShapeQuestion): string {
     const answer = answerQuestion(question, this.#variables);
     this.trace.push({ question, answer });
     return answer;
@@ -109,18 +114,18 @@ export class Decisions {
 }
 
 /** The answer for the given variables. */
-export function answerQuestion(question: Question, variables: Variables): string {
+export function answerQuestion(question: ShapeQuestion, variables: Variables): string {
   return answerFor(question, subjectOf(question, variables), variables);
 }
 
-function subjectOf({ kind, path }: Question, variables: Variables): unknown {
-  if (kind === 'agreement') return valuesBelow(variables, path);
-  const isOfRows = kind === 'rows' || kind === 'row_patterns' || kind === 'related';
+function subjectOf({ kind, path }: ShapeQuestion, variables: Variables): unknown {
+  if (kind === 'uniform_value') return valuesBelow(variables, path);
+  const isOfRows = kind === 'rows' || kind === 'row_patterns' || kind === 'nested_objects';
   return isOfRows ? rowsAt(variables, path) : valueAt(variables, path);
 }
 
 /** A question about a value at hand. */
-export type ValueQuestion<Q = Question> = Q extends Question ? Omit<Q, 'path'> : never;
+export type ValueQuestion<Q = ShapeQuestion> = Q extends ShapeQuestion ? Omit<Q, 'path'> : never;
 
 /** The answer for a value. @param owner Its owner: the variables of the request, or a node of the document. */
 export function answerFor(question: ValueQuestion, value: unknown, owner: object): string {
@@ -128,9 +133,9 @@ export function answerFor(question: ValueQuestion, value: unknown, owner: object
 }
 
 type Answers = {
-  readonly [Kind in Question['kind']]: (
+  readonly [Kind in ShapeQuestion['kind']]: (
     value: never,
-    question: ValueQuestion<Extract<Question, { kind: Kind }>>,
+    question: ValueQuestion<Extract<ShapeQuestion, { kind: Kind }>>,
     owner: object,
   ) => string;
 };
@@ -153,14 +158,14 @@ const answers: Answers = {
   rows: (rows: Rows, { limits }) => describeRows(rows, limits),
   row_patterns: (rows: Rows, { keys }) =>
     patternsOf(rows.map((row) => patternOf(keys, (key) => setsKey(row, key)))).join(','),
-  runs: (entries: readonly ListedUpdate[], { shape }) => describeRuns(entries, shape),
-  related(rows: Rows, { fieldName, columns }) {
+  update_runs: (entries: readonly ListedUpdate[], { shape }) => describeRuns(entries, shape),
+  nested_objects(rows: Rows, { fieldName, columns }) {
     const having = rows.filter((row) => setsKey(row, { fieldName: '', related: [fieldName] }));
     const given = columns.find((name) => having.some((row) => Object.hasOwn(row, name)));
     if (given !== undefined) return `!${given}`;
     return having.length === rows.length ? 'all' : having.length > 0 ? 'some' : 'none';
   },
-  agreement: describeAgreement,
+  uniform_value: describeUniformValue,
   equal: (value, { other }, owner) => (isDeepStrictEqual(value, valueAt(owner as Variables, other)) ? 'same' : 'other'),
   cursor: (value, { maxElements }, owner) => describeCursor(decodeOnce(owner, String(value)), maxElements),
   same(_, { left, right }, owner) {
@@ -194,7 +199,7 @@ function describeCount(value: number | readonly number[], most: number): string 
   return value === 0 ? 'zero' : value === 1 ? 'one' : 'more';
 }
 
-function describeAgreement([first, ...others]: readonly unknown[]): string {
+function describeUniformValue([first, ...others]: readonly unknown[]): string {
   if (!others.every((other) => isDeepStrictEqual(other, first))) return 'other';
   return first === null ? 'none' : 'same';
 }

@@ -2,12 +2,12 @@
  * Expressions that fail on purpose: PostgreSQL rolls back, and the text of its error tells what was wrong.
  *
  * The failure is the cast of a text to a number. The text contains a column, or the planner would evaluate the cast
- * before the condition that leads to it. `graphql/execute/answer/public-error` recognizes the markers.
+ * before the condition that leads to it. `graphql/execute/answer/public-error` recognizes the sentinels.
  */
 import { literal, type Sql, sql } from './sql.ts';
 
 /** How each text begins. */
-export const markers = {
+export const sentinels = {
   /** More rows than `atMost`; their number follows. */
   atMost: 'pgreflect:at_most:',
   /** A value does not fit its operator; the operator and the field follow. */
@@ -28,7 +28,7 @@ export const markers = {
   hidden: 'pgreflect:hidden:',
 } as const;
 
-/** Fails with the marker and a text after it. The type is `int4`. @param detail Contains a column. */
-export function printFailure(marker: (typeof markers)[keyof typeof markers], detail: Sql): Sql {
-  return sql`(${literal(marker)} operator(pg_catalog.||) ${detail})::pg_catalog.int4`;
+/** Fails with the sentinel and a text after it. The type is `int4`. @param detail Contains a column. */
+export function printFailure(sentinel: (typeof sentinels)[keyof typeof sentinels], detail: Sql): Sql {
+  return sql`(${literal(sentinel)} operator(pg_catalog.||) ${detail})::pg_catalog.int4`;
 }
