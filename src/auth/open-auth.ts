@@ -1,5 +1,4 @@
 /** Starts the auth service and makes what HTTP needs of it: routes, and the inbox for captured messages. */
-
 import type { AuthConfig, AuthValues } from '../config/auth/auth-config.ts';
 import { createConfiguredHosts } from '../config/auth/configured-hosts.ts';
 import type { Config } from '../config/config.ts';

@@ -1,5 +1,4 @@
 /** Builds the auth service of a process from the configuration, with all that its requests need. */
-
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../config/keys.ts';

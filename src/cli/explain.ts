@@ -3,7 +3,6 @@
  * a transaction that is rolled back; only `--analyze` executes the statements. Planning runs user code, too: without
  * a login such as the gateway's there is no plan.
  */
-
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { readCatalog } from '../graphql/catalog/read-catalog.ts';
 import { type BoundStatement, bindOperation, explainStatements } from '../graphql/execute/explain-operation.ts';

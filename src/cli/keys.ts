@@ -2,7 +2,6 @@
  * `pgreflect keys`: makes a signing secret or key pair, the anon key and the service key, as lines of an environment
  * file. Offline. For a given secret the lines are always the same.
  */
-
 import { findSigningKey, makeApiKeys, makeSecret, makeSigningKey, type Signer, toPublicKey } from '../config/keys.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { type Command, type CommandContext, failCommand } from './shared/command.ts';

@@ -4,7 +4,6 @@
  * Pins every key to one algorithm, because keys usable with several allow algorithm-confusion attacks. Messages name
  * keys by position or `kid`, never by content.
  */
-
 import { isObject, parseJson } from '../shared/json.ts';
 /** A JSON Web Key with the members that the gateway reads; others are kept. */
 export interface JsonWebKeyMember {

@@ -3,7 +3,6 @@
  *
  * Every failure is a `ManagementError`; its `cause`, if any, is for the log.
  */
-
 import { type AuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { EventRefusal, type EventRequest } from '../email/events/mail-event.ts';
 import type { ReceiveEvents } from '../email/events/receive-events.ts';

@@ -1,5 +1,4 @@
 /** The caller of the management API, checks of scopes, and masking of failures. */
-
 import { ManagementError, type ManagementErrorCode } from './management-error.ts';
 import type { AccessScope } from './tokens/access-tokens.ts';
 

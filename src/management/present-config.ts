@@ -2,7 +2,6 @@
  * Turns a snapshot of the configuration into the JSON of the management API: every field with its effective value,
  * secrets as digests, email texts as they will be sent.
  */
-
 import { isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { linkPageField } from '../config/auth/auth-template-fields.ts';
 import { parseDurationSeconds } from '../config/auth/go-duration.ts';

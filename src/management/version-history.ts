@@ -2,7 +2,6 @@
  * Earlier versions of the stored configuration: author, time, changed fields, and the email texts. Other fields are
  * listed without values, because they may be secrets.
  */
-
 import { checkedFields } from '../email/lint/check-field.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import { about, integer, listOf, named, objectOf, record, text, type ValueOf } from '../shared/schema.ts';

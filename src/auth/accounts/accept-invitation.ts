@@ -1,5 +1,4 @@
 /** Accepts an invitation by a sign-in with a provider instead of by opening the emailed link. */
-
 import { AuthError, type AuthErrorCode } from '../model/auth-error.ts';
 import { mergeWhatFits } from '../model/metadata.ts';
 import type { User } from '../model/user.ts';

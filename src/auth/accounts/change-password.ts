@@ -1,5 +1,4 @@
 /** Changes the password of a signed-in user: which proofs are required first, and which sessions and links end. */
-
 import { notifyUser } from '../messages/notify-user.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { Session } from '../model/session.ts';

@@ -5,7 +5,6 @@
  * The token that proves the address decides: what its own request has entered stays. Everything else goes, but only
  * where another request came. An admin's account stays as it is.
  */
-
 import { mergeWhatFits } from '../model/metadata.ts';
 import type { Entered, User } from '../model/user.ts';
 import type { ExternalUser } from '../providers/external-user.ts';

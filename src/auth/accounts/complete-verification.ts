@@ -1,5 +1,4 @@
 /** Completes a verification: uses up the valid token and updates the user accordingly. */
-
 import type { User } from '../model/user.ts';
 import { makePassword } from '../secrets/password-policy.ts';
 import type { Transaction } from '../steps/auth-context.ts';

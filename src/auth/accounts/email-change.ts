@@ -1,5 +1,4 @@
 /** Changes the email address of a user: the request, and the confirmed change. */
-
 import { notifyUser } from '../messages/notify-user.ts';
 import { assertPause, sendTokens } from '../messages/send-token.ts';
 import { AuthError } from '../model/auth-error.ts';

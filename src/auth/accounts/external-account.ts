@@ -6,7 +6,6 @@
  * another person may have created it. Its password, identities and sessions are then removed, unless the account was
  * entered with this identity.
  */
-
 import { randomUUID } from 'node:crypto';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { countMessage } from '../messages/answer-first.ts';

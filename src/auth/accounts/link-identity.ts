@@ -1,5 +1,4 @@
 /** Links an identity of a provider to a user who is signed in. A user without an address gets the identity's. */
-
 import { notifyUser } from '../messages/notify-user.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
 import { AuthError } from '../model/auth-error.ts';

@@ -2,7 +2,6 @@
  * Locks the user who asks for a change of their account, and reads user and session again. Since the token was checked,
  * the session may have been ended because it was stolen, or the user may have verified a second factor.
  */
-
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { Session } from '../model/session.ts';

@@ -1,5 +1,4 @@
 /** Changes the phone number of a user, once the number is proved. */
-
 import { notifyUser } from '../messages/notify-user.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { User } from '../model/user.ts';

@@ -2,7 +2,6 @@
  * Takes an address or number from the account that has it and never proved it. Where no proof is needed, an account that
  * somebody uses or an admin has prepared keeps it.
  */
-
 import type { User } from '../model/user.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { isAddressHeld, releaseAddress } from '../store/pending-changes.ts';

@@ -1,5 +1,4 @@
 /** The JSON of a user for clients: members and order are Supabase Auth's. Never contains hashes, tokens or secrets. */
-
 import {
   type AnswerJson,
   type AnswerMembers,

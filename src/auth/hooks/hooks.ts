@@ -4,7 +4,6 @@
  * A hook refuses with `{"error": {"http_code", "message"}}`, which the client sees. Any other problem is a failure,
  * with a reason for the log. A hook that could not be called never counts as consent.
  */
-
 import type { HookName, HookValues } from '../../config/auth/auth-hook-fields.ts';
 import { parseHookTarget, parseWebhookSecrets } from '../../config/auth/hook-target.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

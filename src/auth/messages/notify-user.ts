@@ -2,7 +2,6 @@
  * Notifies users by email of changes to their account that an attacker may have made. Stores the email in the
  * transaction of the change and sends it after the commit. An email that cannot be sent never fails the change.
  */
-
 import { enabledField } from '../../config/auth/auth-template-fields.ts';
 import { languagesOf } from '../../email/message/choose-texts.ts';
 import type { MessageData } from '../../email/message/message.ts';

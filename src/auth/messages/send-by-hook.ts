@@ -1,5 +1,4 @@
 /** Sends emails through the hook `send_email`: facts of an email -> payload of the hook. */
-
 import { emailKinds } from '../../config/auth/email-kinds.ts';
 import type { HookEmail, HookEmailData } from '../../email/message/hook-email.ts';
 import type { MessageData } from '../../email/message/message.ts';

@@ -3,7 +3,6 @@
  * the request. If an email cannot be sent, nothing is stored and the older tokens stay valid. With the outbox, the emails
  * are stored as well and sent after the commit.
  */
-
 import { emailKinds } from '../../config/auth/email-kinds.ts';
 import { languagesOf } from '../../email/message/choose-texts.ts';
 import { buildConfirmationUrl } from '../../email/message/confirmation-url.ts';

@@ -3,7 +3,6 @@
  *
  * Plain frozen data that includes hash and tokens: user-json.ts makes what clients see.
  */
-
 import type { Time } from '../../shared/times.ts';
 import type { Metadata } from './metadata.ts';
 

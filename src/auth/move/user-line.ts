@@ -4,7 +4,6 @@
  * Whatever is refused here is refused with the reason, and nothing of the line is lost: a member that is not known is
  * an error. PostgreSQL checks times and ids once more.
  */
-
 import { randomUUID } from 'node:crypto';
 import { nearestName } from '../../config/nearest-name.ts';
 import { role } from '../../config/value-kinds.ts';

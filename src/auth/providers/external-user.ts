@@ -2,7 +2,6 @@
  * A user as a provider describes them: checked claims, reduced to those we keep, under the names that applications
  * read.
  */
-
 import { isStorable } from '../../shared/json.ts';
 import { parseEmail } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';

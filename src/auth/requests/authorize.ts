@@ -1,5 +1,4 @@
 /** Starts a sign-in at a provider: the URL for the browser, and the state stored until it returns. */
-
 import { randomBytes } from 'node:crypto';
 import { findInvited } from '../accounts/accept-invitation.ts';
 import { targetNotFound } from '../accounts/link-identity.ts';

@@ -1,5 +1,4 @@
 /** Challenges a second factor. For a phone, sends the code. */
-
 import { DatabaseError } from '../../postgres/database-error.ts';
 import { type AnswerJson, anything, from, integer, serializerOf, text, uuid } from '../../shared/schema.ts';
 import { type Time, toSeconds } from '../../shared/times.ts';

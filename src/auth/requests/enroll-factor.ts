@@ -2,7 +2,6 @@
  * Enrolls a second factor: returns the secret of an app, once, or stores a phone. The factor counts after its first
  * verified code.
  */
-
 import { randomBytes } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

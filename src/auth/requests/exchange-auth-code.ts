@@ -1,5 +1,4 @@
 /** The second half of the PKCE flow: exchanges the code of a link and the verifier of its request for a session. */
-
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { text } from '../../shared/schema.ts';
 import { enterAgain } from '../accounts/claim-account.ts';

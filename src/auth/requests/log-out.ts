@@ -1,5 +1,4 @@
 /** Sign-out: ends sessions of the user, with their refresh tokens. */
-
 import { AuthError } from '../model/auth-error.ts';
 import type { UserBearer } from '../rules/bearer.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';

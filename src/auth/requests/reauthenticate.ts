@@ -1,7 +1,6 @@
 /**
  * Reauthentication: sends a code that proves the user of a session is present. Changing the password then requires it.
  */
-
 import { sendCode } from '../messages/send-phone-code.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
 import { AuthError } from '../model/auth-error.ts';

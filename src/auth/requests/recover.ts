@@ -2,7 +2,6 @@
  * Recovers an account: sends an email with a link that signs the user in, so that the application can set a new
  * password.
  */
-
 import { text } from '../../shared/schema.ts';
 import { answerFirst, assertFirstAsked } from '../messages/answer-first.ts';
 import { parseEmail } from '../model/addresses.ts';

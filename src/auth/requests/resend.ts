@@ -1,5 +1,4 @@
 /** Sends a message again with a new token. The older token becomes invalid. */
-
 import { about, text } from '../../shared/schema.ts';
 import { isBare } from '../accounts/claim-account.ts';
 import { askEmailChange } from '../accounts/email-change.ts';

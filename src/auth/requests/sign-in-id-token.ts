@@ -1,5 +1,4 @@
 /** Signs in, or links an identity, with an ID token that a program of the user got from a provider. */
-
 import { createHash } from 'node:crypto';
 import { sameText } from '../../shared/same-text.ts';
 import { flag, text } from '../../shared/schema.ts';

@@ -2,7 +2,6 @@
  * Sign-in without a password: a link or a code by email, a code by text message. New users and users with an
  * unconfirmed address go through the sign-up.
  */
-
 import { randomUUID } from 'node:crypto';
 import { flag, text } from '../../shared/schema.ts';
 import { answerFirst } from '../messages/answer-first.ts';

@@ -1,5 +1,4 @@
 /** Exchanges a refresh token for a new access token. */
-
 import { text } from '../../shared/schema.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';

@@ -5,7 +5,6 @@
  * For a confirmed user the answer is a made-up user without identities, as in Supabase Auth. Where accounts are hidden,
  * it is a made-up new user for every address.
  */
-
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { isPublic } from '../../shared/egress/egress.ts';

@@ -1,7 +1,6 @@
 /**
  * Removes a second factor. Sessions that it raised lose their level; issued tokens show this after their next refresh.
  */
-
 import { type AnswerJson, from, serializerOf, uuid } from '../../shared/schema.ts';
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
 import { notifyUser } from '../messages/notify-user.ts';

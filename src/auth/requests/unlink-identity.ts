@@ -3,7 +3,6 @@
  * address of a remaining one. The user's other sessions, pending sign-ins and changes end, because the identity may have
  * started them.
  */
-
 import { type AnswerJson, serializerOf } from '../../shared/schema.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { adoptEmail, deriveEmail } from '../accounts/derive-email.ts';

@@ -3,7 +3,6 @@
  *
  * The slow part (comparing passwords) runs before the transaction; the facts that decide are checked again in it.
  */
-
 import { text } from '../../shared/schema.ts';
 import { changePassword, type NewPassword, preparePassword } from '../accounts/change-password.ts';
 import { applyEmailChange, askEmailChange } from '../accounts/email-change.ts';

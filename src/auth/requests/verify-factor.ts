@@ -4,7 +4,6 @@
  * A TOTP code is accepted once, and no earlier one after it: the time step is used up in the transaction of the
  * sign-in.
  */
-
 import { sameText } from '../../shared/same-text.ts';
 import { text } from '../../shared/schema.ts';
 import { isUuid } from '../../shared/uuid.ts';

@@ -3,7 +3,6 @@
  * Persons open the link of an email: they are redirected, and the application reads the result from fragment and query.
  * Only a link without its parameters is answered directly.
  */
-
 import { trialToken } from '../../email/message/confirmation-url.ts';
 import { type AnswerJson, about, anything, from, serializerOf, text } from '../../shared/schema.ts';
 import { completeVerification } from '../accounts/complete-verification.ts';

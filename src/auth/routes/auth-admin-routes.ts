@@ -1,5 +1,4 @@
 /** The routes of the auth service for servers that have the service key. */
-
 import { about, integer, optional } from '../../shared/schema.ts';
 import { toUserJson, userSerializer } from '../answers/user-json.ts';
 import { createUser } from '../requests/admin/admin-create-user.ts';

@@ -1,5 +1,4 @@
 /** Describes the auth service for `/openapi.json`, from its routes. */
-
 import { type ApiDescription, response } from '../../server/openapi.ts';
 import { authPath } from '../../server/paths.ts';
 import { describeRoutes } from '../../server/route.ts';

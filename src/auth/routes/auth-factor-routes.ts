@@ -1,5 +1,4 @@
 /** The routes of the auth service for second factors, for users and for admins. */
-
 import { factorSerializer } from '../answers/user-json.ts';
 import {
   deleteAnyFactor,

@@ -4,7 +4,6 @@
  * The page is made of the link and the configuration alone. It does not look the token up, so opening a link does
  * not tell whether it is still valid.
  */
-
 import { TemplateError } from '../../email/engine/template-error.ts';
 import {
   chooseLinkPage,

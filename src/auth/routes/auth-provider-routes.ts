@@ -2,7 +2,6 @@
  * The routes of the auth service for sign-in with a provider: the redirect to it, the page that asks before an identity
  * is linked, and the callback.
  */
-
 import { renderLinkingPage } from '../../email/link-page/link-page.ts';
 import { from, serializerOf, text } from '../../shared/schema.ts';
 import {

@@ -1,5 +1,4 @@
 /** A request to the auth service, as its routes read it: parameters, body, origin, caller. */
-
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';

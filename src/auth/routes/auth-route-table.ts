@@ -1,5 +1,4 @@
 /** A route of the auth service: method, path, required caller, and handler. */
-
 import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
 import type { AdminBearer } from '../rules/bearer.ts';
 import type { AuthReply } from './auth-reply.ts';

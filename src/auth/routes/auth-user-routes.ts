@@ -1,5 +1,4 @@
 /** The routes of the auth service for applications and their users. */
-
 import { about, anyOf, oneOf, optional, text } from '../../shared/schema.ts';
 import { toUserJson, userSerializer } from '../answers/user-json.ts';
 import { AuthError, OAuthStyleError } from '../model/auth-error.ts';

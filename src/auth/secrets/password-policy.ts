@@ -3,7 +3,6 @@
  *
  * Sign-in only reports violations (`weak_password` in the session) and does not refuse them.
  */
-
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { randomText } from '../../shared/random.ts';
 import { AuthError, type WeakPasswordReason } from '../model/auth-error.ts';

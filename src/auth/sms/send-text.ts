@@ -4,7 +4,6 @@
  * The time limit is shorter than that of a request: if a provider is down, the request fails in time and is rolled
  * back.
  */
-
 import { randomUUID } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { checkSmsProvider, type SmsProvider } from '../../config/auth/auth-sms-fields.ts';

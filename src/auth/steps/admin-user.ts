@@ -1,5 +1,4 @@
 /** Loads the user named by the id in the path, and reads what admins may set on users. */
-
 import { parseGoDuration } from '../../config/auth/go-duration.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { flag, text } from '../../shared/schema.ts';

@@ -4,7 +4,6 @@
  * A file in `requests/` takes checked members and an `AuthContext`, does its work in one transaction, and returns the
  * content of the answer or throws an `AuthError`. These files know nothing of HTTP.
  */
-
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import type { ReceiveEvents } from '../../email/events/receive-events.ts';

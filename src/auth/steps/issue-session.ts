@@ -2,7 +2,6 @@
  * The last step of every successful sign-in: creates the session and its claims inside the transaction, and the answer
  * with the tokens after it. Access tokens are made nowhere else.
  */
-
 import { toSeconds } from '../../shared/times.ts';
 import type { User } from '../model/user.ts';
 import { accessTokenClaims, type SessionExtras, type SessionTokens, toSessionJson } from '../secrets/access-token.ts';

@@ -1,5 +1,4 @@
 /** Loads a second factor by the id in the path, and decides which users may manage factors. */
-
 import { isUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { Session } from '../model/session.ts';

@@ -1,5 +1,4 @@
 /** The verification types of requests: the tokens that each type accepts, and what a token then proves. */
-
 import type { FlowMethod } from '../store/flows.ts';
 import type { OneTimeTokenType } from '../store/one-time-tokens.ts';
 

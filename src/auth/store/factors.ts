@@ -4,7 +4,6 @@
  * Callers of functions that write hold the lock on the user, so concurrent requests about a user's factors run one
  * after the other.
  */
-
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { readTime, type Time, toTimestamp } from '../../shared/times.ts';

@@ -4,7 +4,6 @@
  * In the PKCE flow of an email, the request stores a challenge and the link returns a code. Code and verifier give a
  * session, so a link opened by another person is useless to them.
  */
-
 import { createHash, randomUUID } from 'node:crypto';
 import { sameText } from '../../shared/same-text.ts';
 import { toTimestamp } from '../../shared/times.ts';

@@ -2,7 +2,6 @@
  * Reads and writes `auth.identities`: the ways in which a user can sign in. `email` is a generated column, made of
  * `identity_data.email`, which is therefore stored in lower case.
  */
-
 import { randomUUID } from 'node:crypto';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

@@ -5,7 +5,6 @@
  * column. A request that presents a token locks the user until the end of its transaction, so only one of several
  * concurrent requests finds the token.
  */
-
 import { randomUUID } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

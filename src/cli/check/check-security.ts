@@ -2,7 +2,6 @@
  * Checks of `pgreflect check` for unintended access: row security, grants, routines with other privileges. One check
  * per function; the statements are in `sql/`.
  */
-
 import { quoteName } from '../../graphql/catalog/quote-name.ts';
 import { readLogin } from '../shared/gateway-login.ts';
 import { readRoleHolders } from '../shared/role-holders.ts';

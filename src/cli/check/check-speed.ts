@@ -2,7 +2,6 @@
  * Checks of `pgreflect check` for requests that slow down as tables grow: missing indexes, and policies that compute
  * the same value for every row. One check per function; the statements are in `sql/`.
  */
-
 import { type Column, comparedAs } from '../../graphql/model/model.ts';
 import { isJson, isSearchable } from '../../graphql/model/tables/columns.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';

@@ -2,7 +2,6 @@
  * Merges findings: those about the partitions of a table, and those that one index ends. Foreign keys and policies often
  * need the same column, and two equal indexes cost every write twice.
  */
-
 import pluralize from 'pluralize';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Finding } from './finding.ts';

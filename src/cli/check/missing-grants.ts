@@ -2,7 +2,6 @@
  * Findings of `pgreflect check` about grants that roles lack, one for all objects of which a role lacks the same. A
  * missing grant is often meant, so every statement is left to a person.
  */
-
 import pluralize from 'pluralize';
 import { grantStatement } from '../../graphql/model/missing-grant.ts';
 import { type Grant, type Omission, pathIn } from '../../graphql/model/model-context.ts';

@@ -2,7 +2,6 @@
  * Findings of `pgreflect check` about views that a role has `select` on and cannot read: they run as their caller, or
  * call what the caller may not. One for each grant that is missing, because many views often lack the same.
  */
-
 import pluralize from 'pluralize';
 import { quoteName } from '../../graphql/catalog/quote-name.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

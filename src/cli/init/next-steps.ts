@@ -2,7 +2,6 @@
  * The last output of `init` after it created a login: connections with new passwords, shown nowhere else, and shell
  * commands that start the gateway with them.
  */
-
 import { changeConnectionUrl, encodePart } from '../../config/connection-url.ts';
 import { quoteForShell } from '../shared/typed-options.ts';
 import type { AuthRole } from './auth-role.ts';

@@ -5,7 +5,6 @@
  * Each statement is independent, so a refused one does not undo the others, and a second run only adds what is missing.
  * A new login role's password is sent as a SCRAM verifier, so that no server log contains it.
  */
-
 import { readExposedNames } from '../../graphql/catalog/read-catalog.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import { MigrationError } from '../../postgres/migrations/migrate.ts';

@@ -2,7 +2,6 @@
  * An operation that returns real rows, for the `curl` line of a start: an example's, or one made from a role's model.
  * Without any table, the statements that make one.
  */
-
 import { quoteName } from '../../graphql/catalog/quote-name.ts';
 import { tableRootFields } from '../../graphql/model/inflect.ts';
 import type { Model, Table } from '../../graphql/model/model.ts';

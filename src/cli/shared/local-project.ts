@@ -2,7 +2,6 @@
  * The stored state of `pgreflect start`, in `.pgreflect/project.json`: ref, secret, keys and database passwords.
  * Readable only for its owner, and ignored by Git. Beside it, `process` contains the running process and its address.
  */
-
 import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

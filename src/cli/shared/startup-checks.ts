@@ -2,7 +2,6 @@
  * Checks a database before serving it: everything that would make the gateway fail or mislead, all at once, each with
  * the command that fixes it.
  */
-
 import type { Config } from '../../config/config.ts';
 import type { Problem } from '../../config/config-error.ts';
 import { nearestName } from '../../config/nearest-name.ts';

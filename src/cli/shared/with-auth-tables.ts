@@ -1,5 +1,4 @@
 /** For commands that work on the auth tables: the connection of their owner, and the fix where there is none. */
-
 import type { OptionValues } from '../../config/load-options.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { DatabaseError, isMissingTable } from '../../postgres/database-error.ts';

@@ -2,7 +2,6 @@
  * The output of a start when ready: addresses, keys, and a line for the first request, or if callers see no table yet,
  * the SQL of a grant. Never shows a database password.
  */
-
 import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
 import { pasteable } from '../../shared/one-line.ts';

@@ -1,5 +1,4 @@
 /** The names of emails in files: ours, and those of the Supabase CLI and dashboard, however their words are joined. */
-
 import { type EmailKind, emailKindNames, notificationNames } from '../../config/auth/email-kinds.ts';
 import type { Problem } from '../../config/config-error.ts';
 import { nearestName } from '../../config/nearest-name.ts';

@@ -3,7 +3,6 @@
  *
  * For template tests in CI and for comparisons with Go's engine. Needs neither configuration nor database.
  */
-
 import { parseTemplate, renderTemplate, type TemplateData } from '../../email/engine/template.ts';
 import { TemplateError, type TemplatePhase } from '../../email/engine/template-error.ts';
 import { isObject, parseJson } from '../../shared/json.ts';

@@ -4,7 +4,6 @@
  * around them, and `partials/NAME.html` are templates that they share. `link_page.html` is the page that asks before a
  * link is used. Translations are in translation-files.ts. Names of Supabase do as well (email-names.ts).
  */
-
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { linkPageField, textFields } from '../../config/auth/auth-template-fields.ts';

@@ -1,5 +1,4 @@
 /** Fields of the auth configuration about messages: email behavior, SMTP, and rate limits of messages and requests. */
-
 import { about, flag, integerBetween, oneOf, type Schema } from '../../shared/schema.ts';
 import { type EventsService, eventsServices } from './auth-events.ts';
 import { field, seconds, string } from './auth-field.ts';

@@ -1,7 +1,6 @@
 /**
  * Fields of the auth configuration for hooks, which the service calls before it acts: the same three fields for each.
  */
-
 import { flag } from '../../shared/schema.ts';
 import { type AuthField, field, string } from './auth-field.ts';
 import { checkHookTarget, parseHookTarget, parseWebhookSecrets, problemOf } from './hook-target.ts';

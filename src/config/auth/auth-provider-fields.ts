@@ -1,5 +1,4 @@
 /** Fields of the auth configuration for sign-in with a provider: the same set for each supported provider. */
-
 import { flag, type Schema } from '../../shared/schema.ts';
 import { type AuthField, type FieldExtras, field, string } from './auth-field.ts';
 import { checkWebAddress } from './auth-value-checks.ts';

@@ -1,5 +1,4 @@
 /** Fields of the auth configuration about sign-in: sites, methods, passwords, sessions, second factors. */
-
 import { flag, integerBetween, oneOf } from '../../shared/schema.ts';
 import { checkPattern } from '../url-pattern.ts';
 import { field, hours, seconds, string } from './auth-field.ts';

@@ -4,7 +4,6 @@
  *
  * A null or empty text means the built-in one, for the text part the one made from the body.
  */
-
 import { flag } from '../../shared/schema.ts';
 import { type AuthField, field, object, string } from './auth-field.ts';
 import { type Translations, translations } from './auth-translations.ts';

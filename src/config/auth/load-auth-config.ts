@@ -5,7 +5,6 @@
  * Reports all problems at once. Email bodies in files are only located here: an unreadable one is no problem, because a
  * mistake in an email must not prevent sign-ins.
  */
-
 import type { Schema } from '../../shared/schema.ts';
 import type { Problem } from '../config-error.ts';
 import { findTexts, type TextSources, wrongText } from '../given-texts.ts';

@@ -2,7 +2,6 @@
  * Checks the template of the page that asks before an emailed link is used: for every kind of link, with an address and
  * without, it has to make a page whose button works.
  */
-
 import { type Template, templateVariables } from '../engine/template.ts';
 import { TemplateError } from '../engine/template-error.ts';
 import { LinkPageFault, linkPageVariables, parseLinkPage, renderPage } from '../link-page/link-page.ts';

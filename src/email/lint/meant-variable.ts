@@ -1,7 +1,6 @@
 /**
  * Suggests the variable of an email that an unknown name stands for: a mistyped one, or what other services call it.
  */
-
 import { type EmailKind, type EmailVariable, emailKinds } from '../../config/auth/email-kinds.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 

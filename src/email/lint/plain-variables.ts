@@ -2,7 +2,6 @@
  * Finds variables that are plain text because braces are missing, and links whose address is plain text that leads
  * nowhere. Reads each character once, because the text is untrusted.
  */
-
 import { tokenize } from '../engine/parse/tokenize.ts';
 import { readMarkup } from '../markup/read-markup.ts';
 

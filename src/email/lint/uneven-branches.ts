@@ -2,7 +2,6 @@
  * Finds conditions where one branch uses a variable and the other does not, and nothing around them does either:
  * recipients in the other branch miss it. Visits each node once.
  */
-
 import { findVariables } from '../engine/parse/template-variables.ts';
 import type { TemplateNode, TemplateTree } from '../engine/tree.ts';
 

@@ -4,7 +4,6 @@
  *
  * Reads each character a fixed number of times, because templates and metadata are untrusted.
  */
-
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import { fontSizeIn, isHiddenBy, neverShown } from '../markup/hiding-elements.ts';
 import { OpenElements } from '../markup/open-elements.ts';

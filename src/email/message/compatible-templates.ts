@@ -2,7 +2,6 @@
  * The built-in subjects and bodies under `mailer_compatible`: a few plain lines in English, as Supabase Auth sends. For
  * projects that move from it and want to send what they sent: HTML alone, none of our headers, no translations.
  */
-
 import type { EmailKind } from '../../config/auth/email-kinds.ts';
 import type { TemplateTexts } from '../built-in/built-in.ts';
 

@@ -2,7 +2,6 @@
  * An email that the hook `send_email` sends instead of a mail server. The hook gets the data and writes the text
  * itself; no template is rendered.
  */
-
 import type { EmailKind } from '../../config/auth/email-kinds.ts';
 import type { EmailMessage } from './message.ts';
 

@@ -2,7 +2,6 @@
  * Turns a rendered subject into a header: one line without control characters, of limited length. And a rendered text
  * part into lines.
  */
-
 import { unseen } from '../../shared/one-line.ts';
 
 /** Longest subject in bytes of UTF-8. */

@@ -4,7 +4,6 @@
  * A failed email is retried after growing pauses until it expires, or given up at once if the server refuses this
  * email. Both are logged, with kind and user, never with address or content.
  */
-
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { backoff } from '../../shared/backoff.ts';

@@ -4,7 +4,6 @@
  * Scans the JSON value properly, so parentheses inside strings and text after the directive are harmless. Reports a
  * malformed directive with its position, because every request fails until the comment is fixed.
  */
-
 import { isObject, parseJson } from '../../shared/json.ts';
 
 /** The directive of a comment. `position` is the 1-based character of the fault. */

@@ -1,5 +1,4 @@
 /** Makes the executor, which turns a caller's request into the body of its answer. */
-
 import type { FlightResult } from '../../postgres/wire/flight.ts';
 import type { PublicError } from '../../shared/errors.ts';
 import type { Stopwatch } from '../../shared/observation.ts';

@@ -3,7 +3,6 @@
  *
  * Runs in a transaction that is rolled back; only `analyze` executes the statements.
  */
-
 import { connectionReset } from '../../postgres/caller/connection-reset.ts';
 import { buildSettings } from '../../postgres/caller/settings.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

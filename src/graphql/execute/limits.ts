@@ -1,5 +1,4 @@
 /** Request limits that are checked before the run (docs/limits.md). Every refusal names the limit and its option. */
-
 import { PublicError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
 import type { CompiledOperation } from '../compile/compile-operation.ts';

@@ -2,7 +2,6 @@
  * Everything reflected from one catalog: for each role its model, schema and compiled operations. Immutable except for
  * caches. A reload makes a new one and takes over unchanged schemas, with everything compiled for them.
  */
-
 import type { GraphQLSchema } from 'graphql';
 import { inSlices, type Sliced } from '../../shared/slices.ts';
 import { type Catalog, extraSchemas } from '../catalog/catalog.ts';

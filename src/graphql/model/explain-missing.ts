@@ -3,7 +3,6 @@
  *
  * Only for callers who may see them: they name objects hidden from the role.
  */
-
 import { inSlices } from '../../shared/slices.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { buildModelPartsInSlices } from './build-model.ts';

@@ -3,7 +3,6 @@
  * namespaces, whose owners differ: they never replace a field of the table itself or of an earlier namespace. Otherwise
  * the later one wins.
  */
-
 import { mapInSlices, type Sliced } from '../../shared/slices.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { foreignKeyFix, type Keys } from './comments/comment-fix.ts';

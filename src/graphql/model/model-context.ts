@@ -2,7 +2,6 @@
  * Shared by all steps of building a model: the catalog, the role's privileges, the namespaces of its path, and what was
  * left out and why.
  */
-
 import type { ExtensionName } from '../../config/extensions.ts';
 import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';

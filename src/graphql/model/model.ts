@@ -5,7 +5,6 @@
  * (`fingerprint`). Objects reference each other by oid, through `tables`, `enums` and `routines`. Schema and plans are
  * made from it; it knows nothing of GraphQL objects or SQL text.
  */
-
 import type { ExtensionName } from '../../config/extensions.ts';
 import type { NondeterministicCollation, TypeOperators } from '../catalog/catalog.ts';
 import type { tableTypeNames } from './inflect.ts';

@@ -4,7 +4,6 @@
  * Measured on JSON of rows: gzip level 1 leaves 20-25 % and costs 22 us for 3.5 kB, 50 us for 17 kB on this thread; the
  * thread pool adds 90 us, so only large bodies go there. For those, Brotli at quality 1 is smaller and no slower.
  */
-
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, gzipSync } from 'node:zlib';
 import Negotiator from 'negotiator';

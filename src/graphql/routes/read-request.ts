@@ -4,7 +4,6 @@
  * Fast path and yoga both read bodies here, so the same bytes mean the same request. Integers beyond JavaScript's exact
  * range become `bigint`; nothing is rounded.
  */
-
 import { isUtf8 } from 'node:buffer';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';

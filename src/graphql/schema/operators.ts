@@ -4,7 +4,6 @@
  *
  * No member of a row may be left out: a forgotten one would be a filter without a limit of its work.
  */
-
 import type { FilterKind } from '../model/scalars.ts';
 
 /** What the operand is compared with: nothing but the value, or each part of it, in one step that cannot be cancelled. */

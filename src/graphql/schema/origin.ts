@@ -3,7 +3,6 @@
  *
  * The schema builder sets it on everything; the planner reads nothing else, so names are decided once.
  */
-
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
 import { invariant } from '../../shared/invariant.ts';
 import type { aggregateFunctions } from '../model/codecs.ts';

@@ -5,7 +5,6 @@
  * A draft is untrusted text: it is rendered within the limits of the check before storing, and the answer includes its
  * faults.
  */
-
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { authField } from '../../config/auth/auth-fields.ts';
 import { enabledFieldOf, textFields, translationsField } from '../../config/auth/auth-template-fields.ts';

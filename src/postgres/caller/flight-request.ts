@@ -2,7 +2,6 @@
  * The flight of one request: its statements between the preamble and the commit, and what its end tells of the
  * connection.
  */
-
 import pg from 'pg';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { connectionSentinel, temporarySentinel } from '../database-error.ts';

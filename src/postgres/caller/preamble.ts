@@ -4,7 +4,6 @@
  * HTTP uses the same `Caller` object for requests with equal facts about their caller; such a request sends the bytes
  * made for the first one. The cache is attached to that object, so callers never share it.
  */
-
 import type { TransactionDefaults } from '../wire/driver.ts';
 import { encodeSteps, type FlightStep } from '../wire/flight.ts';
 import type { StatementNames } from '../wire/statement-names.ts';

@@ -4,7 +4,6 @@
  * Separate from API requests, so that state left by user functions never gets here, and a burst of requests cannot
  * delay reading the catalog.
  */
-
 import { DatabaseError } from '../database-error.ts';
 import {
   checkDirect,

@@ -5,7 +5,6 @@
  * and an administrator may have set anything for the login or the database. The driver's pipeline mode cannot do that: it
  * sends a Sync behind each statement, so those behind a failed `begin` would run without them.
  */
-
 import { invariant } from '../../shared/invariant.ts';
 import { type DatabaseError, mayEndConnection, toDatabaseError } from '../database-error.ts';
 import { terminate } from '../wire/cancel.ts';

@@ -5,7 +5,6 @@
  * One round trip at a time: the next is sent after the answer to the previous one, so nothing runs outside the
  * transaction because `begin` failed.
  */
-
 import type { Queryable } from './queryable.ts';
 import {
   isInTransaction,

@@ -1,5 +1,4 @@
 /** Pools of the driver, with common settings, and taking connections from them. */
-
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { forDriver } from '../../config/connection-url.ts';

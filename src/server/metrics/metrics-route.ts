@@ -2,7 +2,6 @@
  * `/metrics` for Prometheus: on the API port for holders of an access token, or on a separate port (`--metrics-port`)
  * without authentication.
  */
-
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

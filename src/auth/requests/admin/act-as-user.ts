@@ -5,7 +5,6 @@
  * The token of a user shows what the user sees. It belongs to no session, so it changes nothing of the user and cannot
  * be refreshed. Its claim `act` (RFC 8693) marks it as the operator's: the auth service lets it only read the user.
  */
-
 import { toSeconds } from '../../../shared/times.ts';
 import { nilUuid } from '../../../shared/uuid.ts';
 import type { OperatorToken } from '../../answers/operator-token.ts';

@@ -1,5 +1,4 @@
 /** Creates a user for an admin and sends no email. */
-
 import { randomUUID } from 'node:crypto';
 import { isUuid, nilUuid } from '../../../shared/uuid.ts';
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';

@@ -1,5 +1,4 @@
 /** Deletes a user: the row with everything that belongs to it, or all personal data in it while the id stays. */
-
 import { randomUUID } from 'node:crypto';
 import { type AnswerJson, flag, serializerOf } from '../../../shared/schema.ts';
 import type { User } from '../../model/user.ts';

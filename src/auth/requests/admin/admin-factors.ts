@@ -1,5 +1,4 @@
 /** Requests of admins about the second factors of a user. */
-
 import { type AnswerJson, listOf, text } from '../../../shared/schema.ts';
 import { factorSerializer } from '../../answers/user-json.ts';
 import { notifyOfAdminChange } from '../../messages/notify-user.ts';

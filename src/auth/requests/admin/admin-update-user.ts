@@ -1,5 +1,4 @@
 /** Changes a user for an admin: immediately, without proof. Notifies the user only if the configuration says so. */
-
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { notifyOfPhone, setPhoneIdentity } from '../../accounts/phone-change.ts';

@@ -1,5 +1,4 @@
 /** The audit log, page by page, newest first, for admins. */
-
 import { type AnswerJson, from, listOf, record, serializerOf, text, uuid } from '../../../shared/schema.ts';
 import type { Time } from '../../../shared/times.ts';
 import { nilUuid } from '../../../shared/uuid.ts';

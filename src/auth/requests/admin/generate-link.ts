@@ -1,5 +1,4 @@
 /** Makes a link that an admin delivers: the same link as in an email, but no email is sent. */
-
 import type { LinkKind } from '../../../config/auth/email-kinds.ts';
 import { buildConfirmationUrl } from '../../../email/message/confirmation-url.ts';
 import { about, anything, from, serializerOf, text, through, type ValueOf } from '../../../shared/schema.ts';

@@ -1,5 +1,4 @@
 /** Invites a user: creates one without a password, and sends an email whose link signs in, to choose a password. */
-
 import { randomUUID } from 'node:crypto';
 import { text } from '../../../shared/schema.ts';
 import { clearAccount } from '../../accounts/claim-account.ts';

@@ -1,5 +1,4 @@
 /** Chooses the escapers of an action in its context, also if the action calls `html` or `urlquery` itself. */
-
 import { invariant } from '../../../shared/invariant.ts';
 import { failScan } from '../template-error.ts';
 import type { Pipeline, PipelineCommand } from '../tree.ts';

@@ -1,5 +1,4 @@
 /** All escapers by name. The tree escaper chooses names; rendering applies the functions in order. */
-
 import { printShown, stringify } from '../values/stringify.ts';
 import type { Value } from '../values/value.ts';
 import { escapeCssString, filterCssValue } from './escape-css.ts';

@@ -3,7 +3,6 @@
  *
  * `and` and `or` have only their numbers here; evaluate.ts runs them, because they may skip arguments.
  */
-
 import { joinFunction } from '../escape/escape-action.ts';
 import { escapeHtmlFunction } from '../escape/escape-html.ts';
 import { escapeScriptFunction } from '../escape/escape-script.ts';

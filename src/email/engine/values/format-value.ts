@@ -2,7 +2,6 @@
  * Formats one value with a verb and flags, as Go's fmt package: lists and maps by element, mistakes as text
  * (`%!d(string=x)`).
  */
-
 import { EvaluationFailure } from '../template-error.ts';
 import { type FloatVerb, formatFloat } from './format-float.ts';
 import { canBackquote, isPrintable, quoteCharacter, quoteText } from './quote-text.ts';

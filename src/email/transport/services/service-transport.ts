@@ -2,7 +2,6 @@
  * Sends messages through the HTTP API of a mail service, for networks without ports for mail. Time limits, retries and
  * errors are those of SMTP.
  */
-
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { type Egress, unrestrictedEgress } from '../../../shared/egress/egress.ts';
 import { type PostAnswer, PostError, postLimited } from '../../../shared/egress/post-limited.ts';

@@ -4,7 +4,6 @@
  * The whole message is sent as it would be over SMTP. The API key is `ACCESS_KEY_ID:SECRET_ACCESS_KEY`; the region is
  * that of the address.
  */
-
 import { composeMessage } from '../compose-message.ts';
 import type { EmailErrorCode } from '../email-error.ts';
 import { type MailService, wordAt } from './mail-service.ts';

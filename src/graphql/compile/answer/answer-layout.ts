@@ -2,7 +2,6 @@
  * How the rows of a statement become the JSON text of `data`, if the gateway makes it (see print/print-rows.ts). Plain data
  * for json-writer.ts and graphql/execute/answer/rows-answer.ts. The text equals PostgreSQL's byte for byte.
  */
-
 import type { ColumnForm } from '../../model/scalars.ts';
 import type { LimitPlan } from '../plan/plan.ts';
 

@@ -5,7 +5,6 @@
  * An element is the value as `jsonb` shows it (`cursorForm` of model/scalars.ts), or its text for lists and JSON: as JSON
  * they would not be one element. An order with arguments adds their digest.
  */
-
 import type { Table, ValueType } from '../../model/model.ts';
 import { type ScalarName, scalarRow } from '../../model/scalars.ts';
 import type { AnswerColumn } from '../answer/answer-layout.ts';

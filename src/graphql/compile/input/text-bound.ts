@@ -2,7 +2,6 @@
  * How long the texts of lists and objects can become. A variable of a megabyte may be in them a thousand times,
  * and each array or composite value around it may double its quotes.
  */
-
 import { formLength } from './composite-text.ts';
 import type { Slot, Variables } from './slot.ts';
 import { entryValue } from './update-list.ts';

@@ -1,5 +1,4 @@
 /** Plans a connection: arguments, then edges, page info, total count and aggregates if selected. */
-
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import type { Column, Table } from '../../model/model.ts';

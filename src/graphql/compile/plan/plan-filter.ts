@@ -4,7 +4,6 @@
  * Refuses what operators refuse (plan-operator.ts), node ids of another table, and filters through relationships that
  * nest too deep.
  */
-
 import type { GraphQLInputField } from 'graphql';
 import type { Relationship, Table, ValueType } from '../../model/model.ts';
 import { isJson, isSearchable } from '../../model/tables/columns.ts';

@@ -3,7 +3,6 @@
  *
  * Refuses too expensive JSON paths (json-path.ts), and what operators refuse (plan-operator.ts).
  */
-
 import { invariant } from '../../../shared/invariant.ts';
 import { inputFieldOrigin, type JsonReading } from '../../schema/origin.ts';
 import { type Input, RequestRefusal } from '../input/input.ts';

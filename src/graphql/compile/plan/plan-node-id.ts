@@ -1,5 +1,4 @@
 /** Plans a node id: its table among the given ones, and one slot per primary key column. */
-
 import { PublicError } from '../../../shared/errors.ts';
 import type { Table } from '../../model/model.ts';
 import type { Input } from '../input/input.ts';

@@ -1,5 +1,4 @@
 /** Plans the effective order of a connection: the requested terms, then the whole primary key (docs/filters.md). */
-
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import type { Column, Table } from '../../model/model.ts';

@@ -3,7 +3,6 @@
  *
  * Refuses invalid combinations with pg_graphql's messages, in its order.
  */
-
 import { PublicError } from '../../../shared/errors.ts';
 import { type ConnectionArgument, connectionArguments } from '../../model/connection-arguments.ts';
 import type { Table } from '../../model/model.ts';

@@ -4,7 +4,6 @@
  *
  * `key` is always a response key: a GraphQL name, so letters, digits and underscores.
  */
-
 import type { PublicError } from '../../../shared/errors.ts';
 import type {
   Column,

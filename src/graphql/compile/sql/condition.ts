@@ -5,7 +5,6 @@
  * which may start from either side. Measured, 30 rows of a page by a column of the related row: 2 ms, and 8 ms with a
  * scalar subquery.
  */
-
 import { unreachable } from '../../../shared/invariant.ts';
 import {
   comparedAs,

@@ -1,5 +1,4 @@
 /** Prints a value as the answer shows it: big numbers as strings, JSON as text, enums under GraphQL names. */
-
 import { invariant, unreachable } from '../../../shared/invariant.ts';
 import type { EnumType, Oid, ValueType } from '../../model/model.ts';
 import type { ScalarName } from '../../model/scalars.ts';

@@ -1,5 +1,4 @@
 /** Shared by the printing functions: names of the statement, enums of the model, and small common pieces. */
-
 import { invariant } from '../../../shared/invariant.ts';
 import type { EnumType, Oid, Table } from '../../model/model.ts';
 import type { CallPlan, ObjectPlan, Typename, ValuePlan } from '../plan/plan.ts';

@@ -5,7 +5,6 @@
  *
  * Pieces are immutable; `printSql` numbers parameters by first appearance, so equal pieces print equal text.
  */
-
 import { invariant } from '../../../shared/invariant.ts';
 import type { SqlType, ZonePlace } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';

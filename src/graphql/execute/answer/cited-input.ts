@@ -2,7 +2,6 @@
  * Finds the input whose value PostgreSQL quotes in a conversion error, because the message names no field: `invalid
  * input syntax for type date: "yesterday-ish"` came from `$objects[3].dueOn`.
  */
-
 import { parseJson } from '../../../shared/json.ts';
 import type { Path, Slot, Variables } from '../../compile/input/slot.ts';
 import { printPath } from '../../compile/input/storable-text.ts';

@@ -4,7 +4,6 @@
  * Bytes in, bytes out: columns arrive as PostgreSQL's text in UTF-8. Most is JSON already or only needs quotes; nothing
  * is converted to a JavaScript string, number or date. The result equals that of `to_json` byte for byte.
  */
-
 import type { AnswerMemory } from '../../../postgres/wire/answer-memory.ts';
 import type { FlightResult, RowCollector } from '../../../postgres/wire/flight.ts';
 import { unreachable } from '../../../shared/invariant.ts';

@@ -5,7 +5,6 @@
  * Messages are in the server's language and name more than the error's fields do. So this does not search for hidden
  * names: a message passes only if every name in it is visible. Messages of `raise` are meant for clients.
  */
-
 import type { DatabaseError } from '../../../postgres/database-error.ts';
 import type { Model, Table } from '../../model/model.ts';
 import { isUsed } from '../../model/tables/tables.ts';

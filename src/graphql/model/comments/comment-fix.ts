@@ -1,5 +1,4 @@
 /** The `comment on` statements in advice. Made only here: they keep everything that a comment already contains. */
-
 import { onOneLine } from '../../../shared/one-line.ts';
 import type { CatalogTable, CommentedObject } from '../../catalog/catalog.ts';
 import { withDirective } from '../../catalog/comment-directive.ts';

@@ -1,5 +1,4 @@
 /** The objects with comment directives, including malformed ones, whatever the role may use. */
-
 import { type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import type { CatalogTable, CommentedObject } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';

@@ -4,7 +4,6 @@
  * Returns the settings and the first mistake. A mistake fails every request of the role, so the settings beside it do
  * not matter.
  */
-
 import { type ExtensionName, extensionNames, toExtensions } from '../../../config/extensions.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { Catalog, CommentedObject } from '../../catalog/catalog.ts';

@@ -1,5 +1,4 @@
 /** Names that extensions add: entries of inputs (added-entries.ts) and types (added-types.ts). */
-
 import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import { quotePath } from '../../catalog/quote-name.ts';
 import { connectionArguments } from '../connection-arguments.ts';

@@ -2,7 +2,6 @@
  * Entries that extensions add to the filter and the order of a table. An entry never replaces one that exists without extensions;
  * one without a free name is left out and recorded.
  */
-
 import type { ExtensionName } from '../../../config/extensions.ts';
 import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import type { CatalogTable } from '../../catalog/catalog.ts';

@@ -2,7 +2,6 @@
  * Types that extensions add, of a table or shared. A type never replaces one that exists without extensions; one without a free
  * name is left out and recorded.
  */
-
 import { mapInSlices, type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import { quotePath } from '../../catalog/quote-name.ts';
 import { aggregateFunctions } from '../codecs.ts';

@@ -1,5 +1,4 @@
 /** Root functions and computed fields of a role's schema (docs/functions.md), with a reason for each other routine. */
-
 import { type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import type { CatalogRoutine } from '../../catalog/catalog.ts';
 import { quotePath } from '../../catalog/quote-name.ts';

@@ -4,7 +4,6 @@
  *
  * Only tables with nothing but links, each once: of others, callers may want the rest of the row.
  */
-
 import { type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import type { CatalogTable } from '../../catalog/catalog.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';

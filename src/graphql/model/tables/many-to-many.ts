@@ -2,7 +2,6 @@
  * Many-to-many relationships: if the comment of a junction table requests it, each of its two tables gets a collection
  * of the other (extension `reads`, docs/relationships.md). They never replace a field.
  */
-
 import { type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
 import { type ManyToMany, readSettings } from '../comments/directives.ts';

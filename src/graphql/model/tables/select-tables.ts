@@ -1,5 +1,4 @@
 /** The tables in a role's schema, with a reason for each other table. */
-
 import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import type { CatalogTable } from '../../catalog/catalog.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';

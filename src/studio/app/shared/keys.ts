@@ -1,5 +1,4 @@
 /** The API keys that the studio sends: a local project's, or keys that the operator entered, kept in the tab. */
-
 import { session } from './session.ts';
 import { createStore, type Store } from './store.ts';
 

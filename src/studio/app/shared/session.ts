@@ -4,7 +4,6 @@
  *
  * An expired token does not close the page: the session is `expired`, input stays, and a new token continues it.
  */
-
 import type { operatorTokenCommand } from '../../../management/tokens/access-tokens.ts';
 import type { StudioProject } from '../../routes/studio-project.ts';
 import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';

@@ -3,7 +3,6 @@
  *
  * Refuses an update without a change, a column with two, and operands that never fit.
  */
-
 import { PublicError } from '../../../../shared/errors.ts';
 import { invariant } from '../../../../shared/invariant.ts';
 import { operatorForm, type UpdateOperator, updateOperators } from '../../../model/extensions/update-operators.ts';

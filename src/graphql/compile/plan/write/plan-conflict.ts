@@ -3,7 +3,6 @@
  *
  * Refuses what filters refuse (plan-filter.ts).
  */
-
 import { invariant } from '../../../../shared/invariant.ts';
 import type { Table } from '../../../model/model.ts';
 import { inputFieldOrigin } from '../../../schema/origin.ts';

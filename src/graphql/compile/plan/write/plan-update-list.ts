@@ -2,7 +2,6 @@
  * Plans a list of updates (docs/counters-and-lists.md): one statement for each run of entries that are filtered by key,
  * and one for each other entry, in order.
  */
-
 import { PublicError } from '../../../../shared/errors.ts';
 import { invariant } from '../../../../shared/invariant.ts';
 import { operatorForm, updateOperators } from '../../../model/extensions/update-operators.ts';

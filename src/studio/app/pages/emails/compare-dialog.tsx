@@ -1,5 +1,4 @@
 /** Differences: to the stored texts, to the built-in ones, and to texts that another person stored meanwhile. */
-
 import { unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';

@@ -1,5 +1,4 @@
 /** Preview of a draft: desktop, phone or plain text, with chosen data. Also sends a test email. */
-
 import { useId, useState } from 'react';
 import { emailKindNames, emailKinds } from '../../../../config/auth/email-kinds.ts';
 import { Link } from '../../components/link.tsx';

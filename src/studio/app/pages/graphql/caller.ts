@@ -2,7 +2,6 @@
  * The caller of operations: the anon key, a user, or the service role. Operators need no service key: a path of the
  * studio accepts their access token instead.
  */
-
 import type { OperatorToken } from '../../../../auth/answers/operator-token.ts';
 import { ApiError, bearer } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
