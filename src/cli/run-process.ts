@@ -50,10 +50,7 @@ export async function runCommandLine(args: readonly string[], given: CommandLine
   return exitCode;
 }
 
-/**
- * A closed output is no failure: `pgreflect schema | head`, a closed terminal, or a parent that started a gateway and
- * stopped reading.
- */
+/** A closed output is no failure: `pgreflect schema | head`, a closed terminal, a parent that stopped reading. */
 function toleratePipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

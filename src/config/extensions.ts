@@ -1,7 +1,4 @@
-/**
- * Extensions of the API beyond pg_graphql: groups of features, each enabled by its name in `--extensions` or in a schema's
- * comment directive.
- */
+/** Groups of features beyond pg_graphql, each enabled by its name in `--extensions` or a schema's comment directive. */
 import { names } from './value-kinds.ts';
 
 /** All of them. `live` has no features yet. */

@@ -112,10 +112,7 @@ export const projectRef = asText((text): string => {
   return text.trim();
 });
 
-/**
- * A signing secret long enough for HS256, and not our examples' secret, with which anyone could make a token of the
- * service role.
- */
+/** A signing secret long enough for HS256, and not that of our examples, which everybody knows. */
 export const signingSecret = asText((text): string => {
   if (/^change-me\b/i.test(text.trim())) throw new Error('is the example value; run `pgreflect keys` to create one');
   if (text.trim().length < 32) throw new Error('must have at least 32 characters; run `pgreflect keys` to create one');

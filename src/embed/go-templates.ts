@@ -1,7 +1,4 @@
-/**
- * `pgreflect/go-templates`: the template engine alone. It reads Go's `html/template` and escapes values by where they
- * stand, and needs no database.
- */
+/** `pgreflect/go-templates`: the template engine alone. It reads Go's `html/template` and escapes by place. */
 export {
   parseTemplate,
   type RenderOptions,

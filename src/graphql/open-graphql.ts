@@ -182,10 +182,7 @@ async function startReflector(reflector: Reflector): Promise<void> {
   }
 }
 
-/**
- * A wrong name, password or database: waiting would not help. After the start it may, because operators change
- * passwords.
- */
+/** A wrong name, password or database. After the start waiting may help: operators change passwords. */
 function isRefusal({ sqlstate }: DatabaseError): boolean {
   return sqlstate !== null && (sqlstate.startsWith('28') || sqlstate === '3D000');
 }

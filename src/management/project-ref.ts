@@ -2,10 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Queryable } from '../postgres/system/queryable.ts';
 
-/**
- * Returns the configured ref, or derives it once: the first 20 hex digits of SHA-256 over system identifier and name of
- * the database.
- */
+/** The configured ref, or the first 20 hex digits of SHA-256 over system identifier and name of the database. */
 export function createProjectRef(configured: string | null): (database: Queryable) => Promise<string> {
   let known = configured;
   return async (database) => {

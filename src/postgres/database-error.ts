@@ -147,10 +147,7 @@ function statementKind(problem: pg.DatabaseError, context: FailureContext): Data
   return 'statement';
 }
 
-/**
- * PostgreSQL functions that parse such values. The routine identifies them where SQLSTATE and a translated message do
- * not.
- */
+/** PostgreSQL functions that parse such values: they identify errors whose message may be translated. */
 const valueParsers: ReadonlyMap<string, NonNullable<DatabaseError['inValue']>> = new Map([
   ['jsonpath_yyerror', 'jsonpath'],
   ['flattenJsonPathParseItem', 'jsonpath'],

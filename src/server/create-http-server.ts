@@ -103,10 +103,7 @@ export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes)
   return app;
 }
 
-/**
- * Stops accepting connections, lets running requests finish for a while, then closes the rest. Resolves when every
- * connection is closed.
- */
+/** Accepts no more connections, lets requests finish for a while, then closes the rest. Resolves when all are closed. */
 export async function closeServer(app: HttpServer, drainTimeoutMs: number): Promise<void> {
   // Otherwise, connections that become idle meanwhile would keep the server open.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 50);

@@ -5,10 +5,7 @@
 import { about, type Described, type JsonSchema, optional, text } from '../shared/schema.ts';
 import { type ApiDescription, type ApiOperation, response } from './openapi.ts';
 
-/**
- * Who may ask: anyone; who has an API key; a user, or an admin, with a key and a token; who has an access token with a
- * scope, or with any.
- */
+/** Who may ask: anyone; with an API key; a user, or an admin, with key and token; with an access token and its scope. */
 type Access =
   | 'anyone'
   | 'key'

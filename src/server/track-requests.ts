@@ -16,10 +16,7 @@ import { commonHeaders } from './response-head.ts';
 /** Stage times of a request that did not reach the executor. */
 export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
 
-/**
- * The client's `X-Request-Id` if it is short and of a safe alphabet, because it is logged and returned; otherwise a new
- * UUID.
- */
+/** The client's `X-Request-Id` if it is short and safe to log and return; otherwise a new UUID. */
 export function requestId(given: string | readonly string[] | undefined): string {
   const isHarmless = typeof given === 'string' && /^[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}$/.test(given);
   return isHarmless ? given : randomUUID();

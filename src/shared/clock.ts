@@ -1,7 +1,4 @@
-/**
- * Wall time, passed to all code that compares times, so that tests can fix it. Durations use `performance.now()` and
- * need no clock.
- */
+/** Wall time, passed to all that compares times, so that tests can fix it. Durations use `performance.now()`. */
 
 /** A source of wall time. */
 export interface Clock {

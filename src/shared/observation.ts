@@ -104,10 +104,7 @@ export type Observation =
   | { readonly kind: 'prepared_statements_off' }
   /** An email was stored in the inbox instead of being sent; `email` is its kind. */
   | { readonly kind: 'email_captured'; readonly email: string; readonly inboxUrl: string }
-  /**
-   * A queued email could not be sent: it is retried later or given up. `email` is its kind; `attempts` is their number
-   * so far.
-   */
+  /** A queued email could not be sent. `email` is its kind; `attempts` is their number so far. */
   | {
       readonly kind: 'email_delayed' | 'email_given_up';
       readonly email: string;

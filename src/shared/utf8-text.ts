@@ -1,7 +1,4 @@
-/**
- * A long text kept mostly as bytes: making a string of 100 kB and bytes of it again, for the socket, takes half as long
- * as printing it.
- */
+/** A long text kept mostly as bytes: a string of 100 kB, and bytes of it again, take half as long as printing it. */
 import { invariant } from './invariant.ts';
 
 /** Bytes of UTF-8 with text around them, readable until they are given away. */

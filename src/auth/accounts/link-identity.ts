@@ -65,10 +65,7 @@ export function targetNotFound(): AuthError {
   return new AuthError('user_not_found', 'Linking target user not found', { status: 422 });
 }
 
-/**
- * The address for a user without one. Anybody may claim an unverified one at a provider, and would learn whether another
- * user has it.
- */
+/** The address for a user without one. An unverified one would tell anybody whether another user has it. */
 function adoptedEmail({ config }: Transaction, { email, isEmailVerified }: ExternalUser): string | null {
   return config.security_hide_accounts && !isEmailVerified ? null : email;
 }

@@ -83,10 +83,7 @@ async function assertOurs(tx: Queryable, { schema, name }: HookFunction): Promis
   throw new HookError('unexpected_failure', 'Error running hook', { reason });
 }
 
-/**
- * The names contain only letters, digits and underscores (`HookFunction`). Materialized: called exactly once, whatever
- * its declared volatility.
- */
+/** The names are words (`HookFunction`). Materialized: called exactly once, whatever its declared volatility. */
 function statementFor({ schema, name }: HookFunction): string {
   return `with called as materialized (select "${schema}"."${name}"($1::jsonb)::jsonb as answer)
     select pg_catalog.octet_length(c.answer::text) as bytes,
@@ -94,10 +91,7 @@ function statementFor({ schema, name }: HookFunction): string {
     from called c`;
 }
 
-/**
- * Leaves out the cause, which would be logged: error texts may quote values, except for class 42 (names and
- * privileges).
- */
+/** Without the cause, which would be logged: error texts may quote values, except those of class 42. */
 function toHookError({ kind, sqlstate, primary }: DatabaseError, timeoutMs: number): HookError {
   if (kind === 'timeout') {
     const message = `Failed to reach hook within maximum time of ${timeoutMs / 1000} seconds`;

@@ -1,7 +1,4 @@
-/**
- * Limits text messages to a number, from any user. Pauses are stored with users and factors, of which an attacker can
- * create new ones.
- */
+/** Limits text messages to a number, from any user: an attacker can create new users and factors, which have pauses. */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { type AccountLimit, takeOfAccount } from '../steps/account-limit.ts';
 import type { AuthContext } from '../steps/auth-context.ts';

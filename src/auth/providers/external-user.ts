@@ -1,7 +1,4 @@
-/**
- * A user as a provider describes them: checked claims, reduced to those we keep, under the names that applications
- * read.
- */
+/** A user as a provider describes them: the checked claims that we keep, under the names that applications read. */
 import { isStorable } from '../../shared/json.ts';
 import { parseEmail } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';

@@ -101,10 +101,7 @@ function authenticateWith(secret: string, library: typeof import('openid-client'
 /** Limits of requests to providers: far above the size of keys, tokens and claims, counted after decompression. */
 const providerLimits = { timeoutMs: 5000, maxBytes: 262_144 };
 
-/**
- * Makes a `fetch` with a timeout and a size limit that follows no redirect: a provider must not choose other hosts for
- * us to call.
- */
+/** Makes a `fetch` with limits of time and size. It follows no redirect: a provider must not choose hosts to call. */
 export function createBoundedFetch({ timeoutMs, maxBytes }: typeof providerLimits, send: typeof fetch): typeof fetch {
   return async (input, init = {}) => {
     const timeout = AbortSignal.timeout(timeoutMs);

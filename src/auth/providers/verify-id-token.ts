@@ -1,7 +1,4 @@
-/**
- * Verifies the ID token of a provider (signature, issuer, times) and returns its claims. The caller checks the
- * audience.
- */
+/** Verifies an ID token (signature, issuer, times) and returns its claims. The caller checks the audience. */
 import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { algorithms } from '../../config/json-web-keys.ts';

@@ -35,10 +35,7 @@ const { invite_token: _invitation, flow: _flow, ...common } = signInQuery;
 /** The parameters of linking. */
 export const linkingQuery = { ...common, skip_http_redirect: '`true`: the address comes as an answer.' } as const;
 
-/**
- * Parameters that an application may not pass: we set them, or they would change how the provider answers. Compared in
- * lower case.
- */
+/** Parameters in lower case that an application may not pass: ours, and those that change how the provider answers. */
 const reserved = new Set([
   ...Object.keys({ ...signInQuery, ...linkingQuery }), 'apikey', 'client_id', 'client_secret', 'redirect_uri', 'response_type', 'state',
   'code_verifier', 'request', 'request_uri',

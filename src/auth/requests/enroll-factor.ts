@@ -1,7 +1,4 @@
-/**
- * Enrolls a second factor: returns the secret of an app, once, or stores a phone. The factor counts after its first
- * verified code.
- */
+/** Enrolls a second factor: shows the secret of an app once, or stores a phone. It counts after its first code. */
 import { randomBytes } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

@@ -1,7 +1,4 @@
-/**
- * Recovers an account: sends an email with a link that signs the user in, so that the application can set a new
- * password.
- */
+/** Recovers an account: emails a link that signs the user in, so that the application can set a new password. */
 import { text } from '../../shared/schema.ts';
 import { answerFirst, assertFirstAsked } from '../messages/answer-first.ts';
 import { parseEmail } from '../model/addresses.ts';

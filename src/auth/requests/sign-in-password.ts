@@ -1,7 +1,4 @@
-/**
- * Sign-in with a password. Unknown users, users without password and wrong passwords get the same answer after the same
- * work.
- */
+/** Sign-in with a password. The answer to unknown users and wrong passwords is the same, after the same work. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as setDelay } from 'node:timers/promises';
 import { text } from '../../shared/schema.ts';

@@ -199,10 +199,7 @@ function withoutIdentity(user: UserJson, { data }: SignUpRequest): UserJson {
   return { ...user, role: '', user_metadata: data, identities: [] };
 }
 
-/**
- * Imitates the answer for a new user, member by member, from the request alone. Any data of the real user would belong
- * to somebody else.
- */
+/** Imitates the answer for a new user from the request alone: data of the real user would belong to somebody else. */
 function imitate(context: AuthContext, { address, data, id }: SignUpRequest): UserJson {
   const { services, audience } = context;
   const { kind } = address;

@@ -1,7 +1,4 @@
-/**
- * The routes of the auth service for sign-in with a provider: the redirect to it, the page that asks before an identity
- * is linked, and the callback.
- */
+/** Routes for sign-in with a provider: the redirect to it, the page before an identity is linked, the callback. */
 import { renderLinkingPage } from '../../email/link-page/link-page.ts';
 import { from, serializerOf, text } from '../../shared/schema.ts';
 import {

@@ -156,10 +156,7 @@ export function apiKeyOf(request: FastifyRequest): string | undefined {
   return one(request.headers.apikey) || queryOf(request).get('apikey') || undefined;
 }
 
-/**
- * Without an `Authorization` header, an opaque key stands in for it; a key that is a token does not, as with Supabase's
- * gateway.
- */
+/** Without an `Authorization` header, an opaque key stands in for it, but no token, as with Supabase's gateway. */
 function authorizationOf(request: FastifyRequest): string | undefined {
   const key = apiKeyOf(request);
   const standsIn = key !== undefined && key.split('.').length !== tokenParts;
@@ -178,10 +175,7 @@ function one(value: string | readonly string[] | undefined): string | undefined 
   return typeof value === 'string' ? value : value?.[0];
 }
 
-/**
- * The Supabase platform's header, if the configuration says that a trusted proxy sets it; otherwise as for all
- * requests.
- */
+/** The Supabase platform's header, if the configuration trusts it; otherwise as for all requests. */
 function clientAddress(request: FastifyRequest, config: AuthConfig, isFromProxy: IsTrusted): string {
   const { headers, state, raw } = request;
   const isBelieved = config.security_sb_forwarded_for_enabled && isFromProxy(raw.socket.remoteAddress);
@@ -189,10 +183,7 @@ function clientAddress(request: FastifyRequest, config: AuthConfig, isFromProxy:
   return parseAddress(forwarded?.split(',')[0]) ?? state.address ?? '';
 }
 
-/**
- * The base of links: the public address, or another host that the configuration allows. A header alone must not choose
- * it.
- */
+/** The base of links: the public address, or another host that the configuration allows. */
 function linkBase(headers: IncomingHttpHeaders, authUrl: string, externalHosts: string): string {
   const allowed = externalHosts
     .split(',')

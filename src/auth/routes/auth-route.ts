@@ -105,10 +105,7 @@ async function run(route: AuthRoute, request: FastifyRequest, auth: AuthParts): 
   }
 }
 
-/**
- * Counts the request under the cached configuration and checks for a newer one, in one round trip. If there is a newer
- * one, only that decides.
- */
+/** Counts the request and checks for a newer configuration, in one round trip. A newer one alone decides. */
 async function admit(
   route: AuthRoute,
   auth: AuthParts,

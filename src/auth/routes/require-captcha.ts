@@ -1,7 +1,4 @@
-/**
- * Requires a captcha of requests that anybody may send, where the configuration asks for one. Admins pass without, as
- * with Supabase Auth.
- */
+/** Requires a captcha where the configuration asks for one. Admins pass without, as with Supabase Auth. */
 import { isObject } from '../../shared/json.ts';
 import { about, orNull, text } from '../../shared/schema.ts';
 import { AuthError } from '../model/auth-error.ts';

@@ -1,7 +1,4 @@
-/**
- * The differences between providers of text messages: one row of data each. All of them take a form over HTTP and
- * answer JSON.
- */
+/** How providers of text messages differ: one row each. All take a form over HTTP and answer JSON. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { AuthError } from '../model/auth-error.ts';
 

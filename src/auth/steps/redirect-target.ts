@@ -1,7 +1,4 @@
-/**
- * Adds parameters to a redirect URL: to the fragment for the implicit flow, to the query for PKCE. The rest of the URL
- * does not change.
- */
+/** Adds parameters to a redirect URL: to the fragment for the implicit flow, to the query for PKCE. */
 import { AuthError } from '../model/auth-error.ts';
 
 /** Names and values. */

@@ -1,7 +1,4 @@
-/**
- * Deletes expired rows, at most a hundred per statement, and skips locked rows. It can therefore run beside requests
- * and in several processes.
- */
+/** Deletes expired rows, a hundred per statement, and skips locked ones: it can run in several processes at once. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { OutboxParts } from '../../email/outbox/outbox-worker.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

@@ -1,7 +1,4 @@
-/**
- * Reads, creates and ends sessions. A session is a row of `auth.sessions`; its refresh tokens and methods are deleted
- * with it.
- */
+/** Reads, creates and ends sessions, rows of `auth.sessions`; refresh tokens and methods are deleted with theirs. */
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Queryable } from '../../postgres/system/queryable.ts';

@@ -90,10 +90,7 @@ function readUser(rows: readonly Record<string, unknown>[]): User | null {
   return toUser(rows[0]?.user);
 }
 
-/**
- * Owners of the address `$1` in the audience `$2`, except the user `$3`: first the user with that address, then the
- * oldest.
- */
+/** Owners of the address `$1` in the audience `$2`, except the user `$3`: who has it first, then the oldest. */
 const emailOwners = `select o.id from (
     select u.id, 0 as rank, u.created_at from auth.users u where ${byEmail}
     union all

@@ -1,7 +1,4 @@
-/**
- * Checks of `pgreflect check` for the API itself: what prevents serving, what each role sees, and what its schema
- * leaves out and why.
- */
+/** Checks for the API itself: what prevents serving, what each role sees, and what its schema leaves out and why. */
 import pluralize from 'pluralize';
 import type { ExtensionName } from '../../config/extensions.ts';
 import type { Catalog } from '../../graphql/catalog/catalog.ts';

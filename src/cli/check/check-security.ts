@@ -49,10 +49,7 @@ const findDefaultGrants = statementCheck('check/default-grants.sql', ({ maker, s
   message: `Every new table that "${maker}" creates in ${schema === null ? 'any schema' : `the schema "${schema}"`} grants ${privileges} to ${grantees}, with or without row security.`,
 }));
 
-/**
- * Schemas in which other roles may create an operator or function that matches better than the intended one of another
- * role's request.
- */
+/** Schemas in which other roles may create an operator or function that a role's request then runs. */
 const findOpenSchemas = statementCheck('check/open-schemas.sql', ({ name, grantees }) => ({
   check: 'schema_open',
   severity: 'warning',

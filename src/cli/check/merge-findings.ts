@@ -54,10 +54,7 @@ export function mergePartitions(findings: readonly Finding[], roots: ReadonlyMap
 
 const indexed: ReadonlySet<string> = new Set(['foreign_key_unindexed', 'policy_column_unindexed']);
 
-/**
- * The findings; of several whose indexes begin with the same columns, the most severe one remains, with the longest
- * index and the sentences of all.
- */
+/** Of findings whose indexes begin with the same columns, the most severe one remains, with the longest index. */
 export function mergeIndexes(findings: readonly Finding[]): readonly Finding[] {
   const fixes = findings.flatMap(({ check, fix }) => (indexed.has(check) && fix !== null ? [fix] : []));
   const ofTables = Map.groupBy(new Set(fixes), tableOf);

@@ -1,15 +1,9 @@
-/**
- * Tells which findings concern objects that API callers reach. They come first, because a database may have hundreds of
- * other tables.
- */
+/** Tells which findings concern objects that API callers reach. They come first: there may be hundreds of others. */
 import type { Catalog, CatalogTable, RoleAccess } from '../../graphql/catalog/catalog.ts';
 import { pathIn } from '../../graphql/model/model-context.ts';
 import type { Finding } from './finding.ts';
 
-/**
- * Whether one of the roles has a privilege on the finding's object or its table. Findings about schemas or the database
- * concern all roles.
- */
+/** Whether a role has a privilege on the finding's object or its table. Schemas and the database concern all roles. */
 export function isAboutReached(catalog: Catalog, roles: readonly string[]): (finding: Finding) => boolean {
   const accesses = roles.flatMap((role) => catalog.roles.get(role) ?? []);
   const isReachedBy = (namespace: string, reaches: (access: RoleAccess) => boolean) =>

@@ -223,10 +223,7 @@ async function removeAll(pool: SystemPool, { context, setup, authRole }: InitRun
   return refused === 0 ? 0 : 1;
 }
 
-/**
- * The search path of the user who runs the printed SQL may contain schemas in which others create functions and
- * operators.
- */
+/** Whoever runs the printed SQL may have a search path with schemas in which others create functions. */
 const printedPath = 'set search_path = pg_catalog, pg_temp;';
 
 async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun): Promise<number> {

@@ -1,7 +1,4 @@
-/**
- * Installs and removes the schema-change trigger (sql/watch.sql, sql/unwatch.sql), which needs a superuser or a
- * provider's equivalent.
- */
+/** Installs and removes the schema-change trigger, which needs a superuser or a provider's equivalent. */
 import { inOwnSchemas, type OwnSchemas, printGuarded } from '../../postgres/migrations/own-schemas.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';

@@ -28,10 +28,7 @@ export interface OptionsFollower {
   stop(): void;
 }
 
-/**
- * Polling interval in milliseconds. The file is polled, because editors and orchestrators replace files instead of
- * writing them.
- */
+/** Polling interval in milliseconds; editors and orchestrators replace files instead of writing them. */
 const lookMs = 1000;
 
 /** Starts following. */

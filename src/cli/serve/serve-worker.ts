@@ -1,7 +1,4 @@
-/**
- * A worker process of `pgreflect serve --workers`: a gateway, except that the supervisor owns the port and the
- * collected metrics (serve-workers.ts).
- */
+/** A worker of `pgreflect serve --workers`: a gateway whose port and collected metrics the supervisor owns. */
 import cluster from 'node:cluster';
 import { loadConfig } from '../../config/load-config.ts';
 import { type Gateway, startGateway } from '../../gateway.ts';

@@ -1,7 +1,4 @@
-/**
- * Says in one line that the API lacks something that the database has, or in a few that it answers nothing.
- * `pgreflect check` says what, and why.
- */
+/** Says in one line that the API lacks what the database has, or that it answers nothing. `check` says why. */
 import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
 import { readCatalog } from '../../graphql/catalog/read-catalog.ts';

@@ -1,7 +1,4 @@
-/**
- * The tables that callers reach and that have no row security: where new tables are granted to all, each of their rows is
- * everybody's.
- */
+/** The tables that callers reach and that have no row security: each of their rows is everybody's. */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine } from '../../shared/one-line.ts';

@@ -1,7 +1,4 @@
-/**
- * Checks a database before serving it: everything that would make the gateway fail or mislead, all at once, each with
- * the command that fixes it.
- */
+/** Checks a database before serving it: lists all that would fail or mislead, each with the command that fixes it. */
 import type { Config } from '../../config/config.ts';
 import type { Problem } from '../../config/config-error.ts';
 import { nearestName } from '../../config/nearest-name.ts';

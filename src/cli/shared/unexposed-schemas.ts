@@ -5,10 +5,7 @@
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { onOneLine } from '../../shared/one-line.ts';
 
-/**
- * Without tables and schemas of extensions, partitions and the tables of the gateway and of Supabase. `usable`: one of the
- * roles may use the schema.
- */
+/** Without what belongs to extensions, the gateway and Supabase, and partitions. `usable`: by one of the roles. */
 const countTables = `select n.nspname as name, pg_catalog.count(*)::int as tables,
     exists (
       select from pg_catalog.pg_roles r

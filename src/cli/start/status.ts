@@ -1,7 +1,4 @@
-/**
- * `pgreflect status`: prints URLs and keys of the local project of the working directory again, for users who may read
- * its files.
- */
+/** `pgreflect status`: prints URLs and keys of the local project again, for users who may read its files. */
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { type Command, type CommandContext, failCommand } from '../shared/command.ts';
 import { apiKeysOf, findRunningProject, localDatabaseUrl, projectDirectory } from '../shared/local-project.ts';

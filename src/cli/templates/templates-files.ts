@@ -159,10 +159,7 @@ function listDirectory(directory: string): readonly string[] {
   }
 }
 
-/**
- * Strips a byte order mark, which some editors write. Refuses other encodings, whose bytes users would see as question
- * marks.
- */
+/** Strips a byte order mark, which some editors write. Refuses encodings other than UTF-8. */
 function readText(directory: string, file: string): string {
   const bytes = readFileSync(join(directory, file));
   try {

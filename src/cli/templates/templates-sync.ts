@@ -251,10 +251,7 @@ function meaning(field: string, text: string, config: ConfigJson): string {
   return builtInText(held, { ...switches, mailer_layout_content: typeof layout === 'string' ? layout : null }) ?? '';
 }
 
-/**
- * A copy per project of the texts after its last pull or push: it tells which side has edited a text since. Other
- * checkouts must not have it.
- */
+/** A project's texts after its last pull or push: tells which side has edited since. Each checkout has its own. */
 const pulledFolder = '.pulled';
 
 /** The texts of the last pull or push; none for a project that was never pulled into the directory. */

@@ -1,7 +1,4 @@
-/**
- * The source of an email body that is not in the configuration: a file or an address. The sender of emails reads it,
- * again after each change.
- */
+/** The source of an email body outside the configuration: a file or an address, read again after each change. */
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

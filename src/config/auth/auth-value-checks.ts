@@ -1,7 +1,4 @@
-/**
- * Checks of single values of the auth configuration: each returns null, or the rest of a sentence that begins with the
- * field's name.
- */
+/** Checks of single values: each returns null, or the rest of a sentence that begins with the field's name. */
 import { createPrivateKey } from 'node:crypto';
 import { isObject, parseJson } from '../../shared/json.ts';
 /** An absolute URL without a comma. */

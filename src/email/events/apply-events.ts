@@ -1,7 +1,4 @@
-/**
- * Notes events of a mail service at the deliveries that they tell of, and suppresses addresses that bounced for good or
- * whose readers complained.
- */
+/** Notes events of a mail service at their deliveries, and suppresses addresses that bounced or complained. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type EventsConfig, eventsServiceOf } from '../../config/auth/auth-events.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

@@ -1,7 +1,4 @@
-/**
- * Checks the layout and the partials of emails before they are stored, by themselves. What emails make of them is
- * checked with each email.
- */
+/** Checks the layout and the partials by themselves. What emails make of them is checked with each email. */
 import { randomBytes } from 'node:crypto';
 import type { Partials } from '../../config/auth/auth-template-fields.ts';
 import { contentName } from '../engine/compose.ts';

@@ -1,7 +1,4 @@
-/**
- * An email that the hook `send_email` sends instead of a mail server. The hook gets the data and writes the text
- * itself; no template is rendered.
- */
+/** An email that the hook `send_email` sends: it gets the data and writes the text, without a template. */
 import type { EmailKind } from '../../config/auth/email-kinds.ts';
 import type { EmailMessage } from './message.ts';
 

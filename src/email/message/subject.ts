@@ -1,7 +1,4 @@
-/**
- * Turns a rendered subject into a header: one line without control characters, of limited length. And a rendered text
- * part into lines.
- */
+/** Turns a rendered subject into one line of limited length, without control characters, and a text part into lines. */
 import { unseen } from '../../shared/one-line.ts';
 
 /** Longest subject in bytes of UTF-8. */

@@ -18,10 +18,7 @@ export const maxCapturedEmails = 200;
 
 /** What the transport needs. */
 export interface CapturedTransportParts {
-  /**
-   * Outside the request's transaction, on connections that waiting requests do not hold: otherwise a burst of sign-ups
-   * would deadlock.
-   */
+  /** Outside the request's transaction, on other connections: a burst of sign-ups would deadlock. */
   readonly database: Queryable;
   /** Where the emails can be read. */
   readonly inboxUrl: string;

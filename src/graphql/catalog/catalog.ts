@@ -157,10 +157,7 @@ export interface CatalogType
   getMembers(): readonly CompositeMember[];
   /** Labels in their sort order; empty for other types. */
   getEnumValues(): readonly Pick<PgEnum, 'enumlabel'>[];
-  /**
-   * Names of the operators, and of the aggregates `min` and `max`, of the type in its own schema. Only for base types
-   * outside `pg_catalog`.
-   */
+  /** Names of the type's operators and of `min` and `max` in its own schema; base types outside `pg_catalog` only. */
   getOperators(): TypeOperators;
 }
 
@@ -186,10 +183,7 @@ export type CatalogRoutine = { readonly defaults: string | null } & Pick<
   readonly planningWeight: number;
 }; // biome-ignore format: a table of names
 
-/**
- * Privileges on a table or column, as PostgreSQL's inquiry functions report them, without TRUNCATE and others we do not
- * use.
- */
+/** Privileges on a table or column that we use, as PostgreSQL's inquiry functions report them. */
 export type Privilege = 'select' | 'insert' | 'update' | 'delete';
 
 /** The privileges of one role, including inherited memberships, ownership, superuser and grants to PUBLIC. */

@@ -73,10 +73,7 @@ export async function readCatalog(
   }
 }
 
-/**
- * Errors for an object that is in the snapshot but was dropped since: printed expressions use the newest catalog. Also
- * deadlocks.
- */
+/** Errors for an object dropped since the snapshot (printed expressions use the newest catalog), and deadlocks. */
 const overtakenStates: ReadonlySet<string> = new Set([
   'XX000', '42704', '42703', '42883', '42P01', '3F000', '40001', '40P01',
 ]); // biome-ignore format: a table of codes

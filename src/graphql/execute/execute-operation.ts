@@ -64,10 +64,7 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof DatabaseError && (error.kind === 'statement' || error.kind === 'timeout');
 }
 
-/**
- * Limit of a request's attempts. Normally the second attempt succeeds; more are needed only if the schema changes
- * during every attempt.
- */
+/** Limit of a request's attempts. A third is needed only if the schema changes during every attempt. */
 const maxAttempts = 6;
 
 /**

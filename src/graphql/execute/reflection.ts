@@ -72,10 +72,7 @@ export class Reflection {
   #building = new Map<string, Promise<SharedSchema>>();
   /** Total size of the schemas. */
   #size = 0;
-  /**
-   * Schemas of the previous reflection by role, for roles not requested since; each is kept until one of its roles is
-   * requested.
-   */
+  /** Schemas of the previous reflection, by roles not requested since; each is kept until one of its roles is. */
   readonly #previous = new Map<string, SharedSchema>();
 
   constructor(catalog: Catalog, readStartedAt: number, options: ReflectionOptions, previous: Reflection | null) {
@@ -132,10 +129,7 @@ export class Reflection {
     return reflection;
   }
 
-  /**
-   * Drops the least recently used roles, and schemas that only they see: a caller who may choose roles could otherwise
-   * fill the memory.
-   */
+  /** Drops the least recently used roles with their schemas: a caller who may choose roles could fill the memory. */
   #forget(): void {
     for (const [role, { shared }] of this.#roles) {
       const isFull = this.#roles.size > maxRoles || this.#size > maxSize;

@@ -86,10 +86,7 @@ export class Reflector {
     await this.readSince(performance.now(), 'configuration');
   }
 
-  /**
-   * The reflection of a role; null if the role does not exist. `since` requires a catalog read after that time, null
-   * accepts the current one.
-   */
+  /** The reflection of a role; null if there is none. `since`: the catalog was read after that time; null: any. */
   async role(role: string, since: number | null): Promise<RoleReflection | null> {
     const reflection =
       since === null
@@ -203,10 +200,7 @@ export class Reflector {
     }
   }
 
-  /**
-   * Reads a role that the catalog lacks, if it exists now. Unknown roles are remembered, because a caller may request
-   * many.
-   */
+  /** Reads a role that the catalog lacks. Unknown roles are remembered, because a caller may request many. */
   async #newRole(role: string): Promise<RoleReflection | null> {
     const now = performance.now();
     if (now > this.#absent.until || this.#absent.roles.size >= maxAbsent) {

@@ -1,7 +1,4 @@
-/**
- * Shared by all steps of building a model: the catalog, the role's privileges, the namespaces of its path, and what was
- * left out and why.
- */
+/** Shared by all steps of building a model: catalog, privileges, namespaces, and what was left out and why. */
 import type { ExtensionName } from '../../config/extensions.ts';
 import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
@@ -172,10 +169,7 @@ export function pathIn(catalog: Catalog, namespace: string, name: string): strin
   return quotePath(catalog.namespace(namespace)?.nspname ?? '', name);
 }
 
-/**
- * Taken GraphQL type names, each with its holder as a phrase: first come, first served, and an object gets all its
- * names or none.
- */
+/** Taken GraphQL type names, each with its holder as a phrase. An object gets all its names or none. */
 export class NameClaims {
   readonly #holders = new Map<string, string>([...builtInTypeNames].map((name) => [name, 'a built-in type']));
 

@@ -71,10 +71,7 @@ export function comparedAs(type: SqlType): SqlType {
   return type.base ?? type;
 }
 
-/**
- * Operators of a base type outside `pg_catalog`, from its own schema; they take two of its values, those for patterns a
- * text.
- */
+/** Operators of a base type outside `pg_catalog`, from its own schema; those for patterns take a text. */
 export interface OwnOperators {
   /** The base type: the declared one, or a domain's. */
   readonly type: QualifiedName;

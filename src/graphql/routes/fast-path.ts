@@ -76,10 +76,7 @@ async function answerJson(
   await sendText(request, reply, text);
 }
 
-/**
- * Whether the response depends on nothing in the request: no compression, no list of origins, no transport error, no
- * write.
- */
+/** Whether the response depends on nothing in the request: compression, list of origins, transport error, write. */
 function isPlain({ config }: GraphqlParts, { headers }: FastifyRequest, answer: Answer): boolean {
   const isSmall = headers['accept-encoding'] === undefined || utf8Bytes(answer.body) < minCompressedBytes;
   const isOrdinary = answer.codes.length === 0 && answer.writtenAt === undefined;

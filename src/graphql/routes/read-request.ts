@@ -78,10 +78,7 @@ function isHashOfQuery(extensions: unknown): boolean {
 // A cheap test: a long number inside a string only costs the slower parse.
 const mayHaveBigNumber = /\d{16}/;
 const isInteger = /^-?\d+$/;
-/**
- * Longest integer in digits. Longer ones become infinite, which every type refuses; parsing time grows faster than
- * length.
- */
+/** Longest integer in digits. Longer ones, whose parsing takes long, become infinite, which every type refuses. */
 const maxDigits = 1000;
 
 const emptyHint = 'It is empty. Send {"query": "…"}.';

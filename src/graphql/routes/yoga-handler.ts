@@ -27,10 +27,7 @@ interface Exchange {
   failure?: unknown;
 }
 
-/**
- * Answers one request: the executor's answer, and yoga's response. Rejects with a PublicError as `readRequest` throws
- * it.
- */
+/** Answers one request. Rejects with a PublicError as `readRequest` throws it. */
 export type YogaHandler = (request: YogaRequest) => Promise<{ readonly answer: Answer; readonly response: Response }>;
 
 /** Makes the handler. */

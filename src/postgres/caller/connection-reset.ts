@@ -4,10 +4,7 @@
  */
 import { connectionSentinel, temporarySentinel } from '../database-error.ts';
 
-/**
- * Sent first in every flight, about 5 us. If no user function ran, there is nothing to reset; these guard against a
- * mistake about that.
- */
+/** Sent first in every flight, about 5 us. Without user code there is nothing to reset; this guards against mistakes. */
 const always: readonly string[] = ['reset role', 'reset all'];
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The flight of one request: its statements between the preamble and the commit, and what its end tells of the
- * connection.
- */
+/** The flight of one request: its statements, and what its end tells of the connection. */
 import pg from 'pg';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { connectionSentinel, temporarySentinel } from '../database-error.ts';

@@ -181,10 +181,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/**
- * Whether the process is this directory's server: its working directory is the data directory. If that cannot be read,
- * any living process counts.
- */
+/** Whether the process is this directory's server, by its working directory; any, if that cannot be read. */
 function isServerOf(pid: number, directory: string): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === directory;

@@ -152,10 +152,7 @@ function awaitReady(child: ChildProcess, log: (line: string) => void): Promise<v
   });
 }
 
-/**
- * A shell that reads from us until we end, in whatever way, and then stops the server. It ignores Ctrl-C and does not
- * keep us alive.
- */
+/** A shell that stops the server when we end, in whatever way. It ignores Ctrl-C and does not keep us alive. */
 function spawnGuard(serverPid: number): ChildProcess | null {
   if (process.platform === 'win32') return null;
   const guard = spawn('/bin/sh', ['-c', 'trap "" INT TERM HUP; read -r line; kill -INT "$0"', String(serverPid)], {

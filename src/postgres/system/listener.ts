@@ -38,10 +38,7 @@ export interface Listener {
 
 const pauseAfter = backoff(250, 15_000);
 
-/**
- * Shortest and longest pause after a check that found nothing, in milliseconds, and the share of time that such checks
- * may take.
- */
+/** Pauses after checks that found nothing, in milliseconds, and the share of time that such checks may take. */
 const firstPauseMs = 100;
 const maxPauseMs = 10_000;
 const idleShare = 0.05;

@@ -1,7 +1,4 @@
-/**
- * Members of a driver connection that its type declarations lack: the protocol level that the driver offers to its
- * cursor and stream packages.
- */
+/** Members of a driver connection that its types lack: the protocol level for its cursor and stream packages. */
 
 /** The socket, or the TLS stream over it. */
 export interface DriverStream {

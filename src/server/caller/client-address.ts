@@ -54,10 +54,7 @@ export function parseAddress(text = ''): string | null {
 /** IPv6 networks that embed IPv4 addresses: each address belongs to a different client. */
 const translated: readonly string[] = ['rfc6052', 'rfc6145'];
 
-/**
- * The key for counting: an IPv4 address, or the /64 network of an IPv6 address, because one customer has far too many
- * IPv6 addresses to count.
- */
+/** The key for counting: an IPv4 address, or the /64 network of an IPv6 address, all of which one customer has. */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const parsed = ipaddr.IPv6.parse(address);

@@ -157,10 +157,7 @@ class Connections {
     socket.once('close', () => clearInterval(timer));
   }
 
-  /**
-   * Reserves memory for an answer, see `HoldMemory`. Where all is taken, the network with most of it loses connections,
-   * perhaps this one.
-   */
+  /** Reserves memory, see `HoldMemory`. Where all is taken, the network with most of it loses connections. */
   hold(request: IncomingMessage, bytes: number): { readonly isHeld: boolean; readonly closed: number } {
     const client = this.#open.get(request.socket);
     if (client === undefined) return { isHeld: false, closed: 0 };

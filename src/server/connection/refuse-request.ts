@@ -27,10 +27,7 @@ export function generalRefusal({ method, headers, httpVersion }: IncomingMessage
 /** For `Allow`. */
 export const allowedMethods = [...methods].join(', ');
 
-/**
- * How long a connection stays open after the answer, so that a client that is still sending can read it, in
- * milliseconds.
- */
+/** How long a connection stays open after the answer, for a client that is still sending, in milliseconds. */
 const lingerMs = 2000;
 const lingering = new WeakSet<Duplex>();
 

@@ -1,7 +1,4 @@
-/**
- * `/metrics` for Prometheus: on the API port for holders of an access token, or on a separate port (`--metrics-port`)
- * without authentication.
- */
+/** `/metrics` for Prometheus: on the API port with an access token, or without on a separate one (`--metrics-port`). */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,7 +1,4 @@
-/**
- * The frame of the studio: the menu, the page, and its replacement while the user is signed out or the server is
- * unreachable.
- */
+/** The frame of the studio: menu, page, and what replaces it while the user is signed out or the server away. */
 import { Component, type ReactNode, Suspense, use, useEffect, useRef } from 'react';
 import { Problem } from './components/problem.tsx';
 import { SignIn, SignInAgain } from './components/sign-in.tsx';

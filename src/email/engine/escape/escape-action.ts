@@ -86,10 +86,7 @@ export function escapePipeline(
   return { pipeline: { ...pipeline, commands: joined }, escapers: [escapers[called], ...plain.escapers] };
 }
 
-/**
- * `{{ html .A .B }}` means `{{ (.A .B joined) | html }}`, so that other escapers fit in between; null for other
- * pipelines.
- */
+/** `{{ html .A .B }}` as `{{ (.A .B joined) | html }}`, so that escapers fit in between; null for other pipelines. */
 function joinArguments(pipeline: Pipeline, { at, operands }: PipelineCommand): readonly PipelineCommand[] | null {
   const [, ...rest] = operands;
   if (pipeline.commands.length > 1 || rest.length === 0) return null;

@@ -167,10 +167,7 @@ function isScriptType(value: string): boolean {
   return scriptTypes.has(toLowerCase(value.split(';')[0] as string).replaceAll(blanks, ''));
 }
 
-/**
- * Where Go differs from the standard: `&#x;` is an invalid character, and one digit without a semicolon is not a
- * number.
- */
+/** Go differs from the standard: `&#x;` is an invalid character, and a digit without a semicolon is no number. */
 const ownOfGo = /(&#(?:[xX];|[0-9](?![0-9;])))/;
 
 /**

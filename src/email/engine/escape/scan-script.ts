@@ -1,7 +1,4 @@
-/**
- * How literal text changes the context in scripts: code, strings, template literals, regular expressions and comments,
- * and what a slash starts.
- */
+/** How text changes the context in scripts: code, strings, template literals, regular expressions, comments. */
 import { failScan } from '../template-error.ts';
 import type { Context, ContextState, Scan, Slash } from './context.ts';
 

@@ -91,10 +91,7 @@ const radixes = { hex: '0x', binary: '0b', octal: '0o', decimal: '' } as const;
 const maxInteger = 2n ** 63n - 1n;
 const maxUnsigned = 2n ** 64n - 1n;
 
-/**
- * The value of a number: a bigint for an integer, a number for a float, null for an integer that needs all 64 bits and
- * therefore fails when used.
- */
+/** The value of a number: a bigint for an integer, a number for a float; null for an integer that fails when used. */
 export function parseNumber(source: string): number | bigint | Complex | null {
   if (source.endsWith('i')) {
     const imaginary = parseFloatConstant(source.slice(0, -1));

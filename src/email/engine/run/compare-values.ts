@@ -1,7 +1,4 @@
-/**
- * The comparison functions: values of the same basic kind are comparable; others are faults or unequal, and null equals
- * only null.
- */
+/** The comparison functions: values of one basic kind are comparable; others are faults or unequal. */
 import { failValue } from '../template-error.ts';
 import { Byte, type Complex, compareBytes, kindOf, type Value } from '../values/value.ts';
 

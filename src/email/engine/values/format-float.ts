@@ -1,7 +1,4 @@
-/**
- * Formats floats in all of Go's notations, exactly: rounds half to even on the true binary value, unlike JavaScript's
- * `toFixed` and `toPrecision`.
- */
+/** Formats floats in all of Go's notations: rounds half to even on the binary value, unlike JavaScript's `toFixed`. */
 
 /** Decimal digits without leading or trailing zeros, the value being `0.digits × 10^point`. */
 interface Decimal {

@@ -1,7 +1,4 @@
-/**
- * Formats one value with a verb and flags, as Go's fmt package: lists and maps by element, mistakes as text
- * (`%!d(string=x)`).
- */
+/** Formats a value with a verb and flags, as Go's fmt: lists and maps by element, mistakes as `%!d(string=x)`. */
 import { EvaluationFailure } from '../template-error.ts';
 import { type FloatVerb, formatFloat } from './format-float.ts';
 import { canBackquote, isPrintable, quoteCharacter, quoteText } from './quote-text.ts';

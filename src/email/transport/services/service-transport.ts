@@ -1,7 +1,4 @@
-/**
- * Sends messages through the HTTP API of a mail service, for networks without ports for mail. Time limits, retries and
- * errors are those of SMTP.
- */
+/** Sends messages through the HTTP API of a mail service. Time limits, retries and errors are those of SMTP. */
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { type Egress, unrestrictedEgress } from '../../../shared/egress/egress.ts';
 import { type PostAnswer, PostError, postLimited } from '../../../shared/egress/post-limited.ts';

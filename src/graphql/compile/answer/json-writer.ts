@@ -1,7 +1,4 @@
-/**
- * Writes the JSON of rows as bytes: columns arrive as PostgreSQL's text in UTF-8 and become the same JSON as `to_json`
- * makes.
- */
+/** Writes the JSON of rows as bytes: columns arrive as text in UTF-8 and become the JSON that `to_json` makes. */
 import { writeElements } from '../cursor/write-cursor.ts';
 import type { AnswerColumn, RowPiece } from './answer-layout.ts';
 

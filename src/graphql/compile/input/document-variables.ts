@@ -74,10 +74,7 @@ interface AdaptedVariable {
   defaultOf(): unknown;
 }
 
-/**
- * Finds the uses of an operation's variables, including its fragments: in other operations the name is another
- * variable.
- */
+/** Finds the uses of an operation's variables, those in its fragments too. */
 export function examineVariables(
   schema: GraphQLSchema,
   document: DocumentNode,

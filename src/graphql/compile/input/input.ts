@@ -43,10 +43,7 @@ type InputState = 'absent' | 'null' | 'value';
 /** What reading a variable needs besides its node. */
 export interface InputScope {
   readonly shape: Shape;
-  /**
-   * By place in the document, or by path in the variables with the extracted part. A value used many times is one
-   * parameter.
-   */
+  /** By place in the document, or by path in the variables. A value used many times is one parameter. */
   readonly slots: Map<ValueNode | string, Slot[]>;
   /** Key of a variable's value, coerced for this place of the document; null for a value in the document. */
   variableKey(node: ValueNode): string | null;

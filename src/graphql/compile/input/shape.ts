@@ -32,10 +32,7 @@ export type ShapeQuestion =
   | { readonly kind: 'choice'; readonly path: Path }
   /** `negative` or `ok`. */
   | { readonly kind: 'sign'; readonly path: Path }
-  /**
-   * A number compared with a row count: `negative`, `zero`, `one`, `more`; `large` if it, or one of a list, exceeds the
-   * limit.
-   */
+  /** A number compared with a row count; `large` if it, or one of a list, exceeds the limit. */
   | { readonly kind: 'count'; readonly path: Path; readonly most: number }
   /** `ok` if the string looks like a time zone name, otherwise `bad`. */
   | { readonly kind: 'time_zone'; readonly path: Path }

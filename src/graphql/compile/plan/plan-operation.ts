@@ -1,7 +1,4 @@
-/**
- * Plans an operation: each root field separately, so that a refused one does not fail the others. Refusals are caught
- * only here.
- */
+/** Plans an operation. A refused root field does not fail the others: only here are refusals caught. */
 import { type FieldNode, type GraphQLObjectType, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';

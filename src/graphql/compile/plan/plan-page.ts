@@ -43,10 +43,7 @@ export function planPage(table: Table, inputs: Inputs, order: readonly OrderTerm
   };
 }
 
-/**
- * A number of rows, at most `maxRows`. A number in the document becomes part of the text: with a bound limit,
- * PostgreSQL may never reuse a plan.
- */
+/** Rows, at most `maxRows`. A number in the document is in the text: PostgreSQL may reuse no plan with a bound one. */
 export function planLimit(input: Input, maxRows: number): LimitPlan {
   const path = input.path();
   if (path === null) return { kind: 'constant', value: Math.min(input.known() as number, maxRows) };

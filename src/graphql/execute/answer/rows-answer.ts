@@ -43,10 +43,7 @@ interface Row {
 /** A prepared layout, cached. */
 interface Prepared {
   readonly row: readonly RowPart[];
-  /**
-   * Index of the piece with the rows, and the constants before it; null if other pieces precede it, or rows come in
-   * reverse.
-   */
+  /** Index of the piece with the rows, and the constants before it; null if others precede it, or rows are reversed. */
   readonly rowsAt: number;
   readonly beforeRows: string | null;
   /** Some pieces are made of the first or last row, after all rows have arrived. */

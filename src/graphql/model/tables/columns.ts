@@ -81,10 +81,7 @@ function isAdded({ type, cast }: Column, plain: TypeResolver): boolean {
   return type !== null && cast.base !== null && plain.value(unmodified(cast.oid)) === null;
 }
 
-/**
- * The column, unless it would take another's name: a column's that exists without the extension, or in filters `and`,
- * `or` or `not`.
- */
+/** The column, unless it takes the name of a column without the extension, or in filters `and`, `or` or `not`. */
 function placeAdded(column: Column, columns: readonly Column[], added: ReadonlySet<Column>): Column {
   const isTaken = columns.some(
     (other) => !added.has(other) && other.type !== null && other.fieldName === column.fieldName,

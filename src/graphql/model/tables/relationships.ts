@@ -1,7 +1,4 @@
-/**
- * Relationships between the tables of a model, from foreign keys and the `foreign_keys` directive
- * (docs/relationships.md).
- */
+/** Relationships of a model, from foreign keys and the `foreign_keys` directive (docs/relationships.md). */
 import { mapInSlices, type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import type { Catalog, CatalogTable } from '../../catalog/catalog.ts';
 import { foreignKeyFix, validName } from '../comments/comment-fix.ts';

@@ -112,10 +112,7 @@ export function claimTable(
   return false;
 }
 
-/**
- * SQL that renames the table with its schema as prefix, because its name is taken or differs from another only in the
- * first letter's case.
- */
+/** SQL that renames the table with its schema as prefix, because its name is taken. */
 export function otherTableName(context: ModelContext, row: CatalogTable): string | null {
   const namespace = context.namespaces.get(row.relnamespace);
   const name = validName(baseForm(`${namespace?.name}_${row.relname}`, namespace?.inflectNames === true));

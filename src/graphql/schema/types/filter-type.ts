@@ -1,7 +1,4 @@
-/**
- * The filter input of a table: filterable columns, global id, boolean operators, relationships, and functions of a row
- * (docs/filters.md).
- */
+/** The filter input of a table: columns, global id, boolean operators, relationships, functions (docs/filters.md). */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';

@@ -1,7 +1,4 @@
-/**
- * The inputs that filter by the rows of a to-many relationship: *B*`CollectionFilter`, and conditions on all of them
- * together (docs/filters.md).
- */
+/** The inputs that filter by rows of a to-many relationship, one by one or together (docs/filters.md). */
 import { type GraphQLInputFieldConfig, type GraphQLInputFieldConfigMap, GraphQLInputObjectType } from 'graphql';
 import { aggregateFunctions } from '../../model/codecs.ts';
 import { isGroupable } from '../../model/extensions/added-types.ts';

@@ -5,10 +5,7 @@ import { typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { argumentType } from './composite-inputs.ts';
 
-/**
- * The arguments or input fields; null if this schema does not show the type of one. Their defaults are only for
- * display: PostgreSQL applies them.
- */
+/** The arguments or input fields; null if a type is not in this schema. PostgreSQL applies their defaults. */
 export function routineArguments(
   context: SchemaContext,
   routine: Routine,

@@ -1,7 +1,4 @@
-/**
- * An editor for email texts: CodeMirror with the studio's colors, underlined faults, and completion. `Tab` leaves it,
- * as in any other field.
- */
+/** An editor for email texts: CodeMirror with our colors, underlined faults and completion. `Tab` leaves it. */
 import { autocompletion, type CompletionSource, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import {

@@ -126,10 +126,7 @@ export function changeOf(config: AuthConfig, email: DescribedEmail, texts: Email
   return Object.fromEntries(parts.map((part) => [fields[part], toStored(email, texts, part)]));
 }
 
-/**
- * A text equal to the built-in one is not stored, because a later release may improve it. Null would mean the start
- * value.
- */
+/** A text equal to the built-in one is not stored: a later release may improve it. Null: the start value. */
 function toStored({ defaults, start }: DescribedEmail, texts: EmailTexts, part: TextPart): string | null {
   if (texts[part] === start[part]) return null;
   return texts[part] === defaults[part] ? '' : texts[part];

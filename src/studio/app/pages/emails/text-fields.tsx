@@ -120,10 +120,7 @@ function Faults({ faults }: { readonly faults: readonly EditorFault[] }) {
   );
 }
 
-/**
- * The faults of a body. Of a shared template, those that the email around it has are told without a place: it is in
- * another text.
- */
+/** The faults of a body. Those of the email around a shared template have no place: it is in another text. */
 function bodyFaultsOf(
   { group, email, partial }: DescribedEmail,
   rendered: RenderedText | undefined,

@@ -1,7 +1,4 @@
-/**
- * Example operations for a table, made from the schema. They run unchanged: writes name a row that hardly exists, and
- * values are easy to replace.
- */
+/** Example operations for a table, made from the schema. They run unchanged: writes name a row that hardly exists. */
 import {
   type GraphQLArgument,
   type GraphQLField,

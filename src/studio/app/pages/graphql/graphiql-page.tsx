@@ -1,7 +1,4 @@
-/**
- * The page at `/graphql/v1`: GraphiQL below fields for key and token, which are kept in the browser's tab
- * (`sessionStorage`).
- */
+/** The page at `/graphql/v1`: GraphiQL below fields for key and token, which stay in the browser's tab. */
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { ApiError, bearer } from '../../shared/api.ts';
 import { onSubmit } from '../../shared/requests.ts';
