@@ -13,8 +13,9 @@ import { createExplainer } from './graphql/execute/explain-operation.ts';
 import type { Reflector } from './graphql/execute/reflector.ts';
 import type { Model } from './graphql/model/model.ts';
 import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
+import { isProjectToken } from './management/authorize.ts';
+import { type Management, openManagement } from './management/open-management.ts';
 import type { ManagementParts, RequestKind } from './management/routes/management-parts.ts';
-import { type Management, startManagement } from './management/start-management.ts';
 import type { AuthStart } from './management/templates/start-templates.ts';
 import { authSchemas } from './postgres/migrations/migrate.ts';
 import { guardPool, type OwnPool } from './postgres/migrations/own-pool.ts';
@@ -106,7 +107,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   };
   const graphql = openGraphql(config, observe);
   const authPool = createAuthPool(config, observe, graphql.suspect);
-  const management = startManagement({ config, authUrl: authUrlOf(config), pool: authPool, clock, observe });
+  const management = openManagement({ config, authUrl: authUrlOf(config), pool: authPool, clock, observe });
   const parts: Parts = { config, clock, graphql, authPool, management, auth: null };
   const tickets = new StudioTickets(clock);
   // Closes in reverse order of opening.
@@ -128,7 +129,8 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
       onLost: graphql.suspect,
     });
     opened.defer(() => parts.auth?.stop());
-    const { isAuthorized } = management;
+    const { project } = management;
+    const isAuthorized = (token: string | null, from: string) => isProjectToken(project, { token, from });
     const { parts: metrics, server } = await openMetrics({ config, meter, isAuthorized, gather: extras.gather });
     opened.defer(() => server?.stop());
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
@@ -224,13 +226,11 @@ function routeParts(
   const { config, graphql, management, auth } = parts;
   const service = auth === null ? {} : { auth: auth.auth, inbox: inboxParts(auth, parts) };
   if (!config.managementApiEnabled) return service;
-  const { ref, api } = management;
   return {
     ...service,
     management: managementParts(parts),
     studio: {
-      ref,
-      api,
+      project: management.project,
       redeemTicket: (ticket) => tickets.redeem(ticket),
       explain: createExplainer(graphql.reflector, graphql.systemPool),
     },
@@ -238,7 +238,9 @@ function routeParts(
 }
 
 function inboxParts({ inbox, isCaptured }: OpenAuth, { config, management }: Parts): InboxParts {
-  const verifyAccessToken = (token: string, from: string) => management.isAuthorized(token, from).catch(() => false);
+  const { project } = management;
+  const verifyAccessToken = (token: string, from: string) =>
+    isProjectToken(project, { token, from }).catch(() => false);
   return { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject };
 }
 
@@ -246,7 +248,7 @@ function managementParts({ config, clock, graphql, authPool, management, auth }:
   const limiter = createRateLimiter(authPool, () => clock.now());
   const services = auth?.auth.services ?? null;
   return {
-    api: management.api,
+    project: management.project,
     takeRequest: (tokenId: string, kind: RequestKind, limit: number) =>
       limiter.take(`management:${kind === 'request' ? '' : `${kind}:`}${tokenId}`, {
         kind: 'window',

@@ -1,5 +1,5 @@
-/** The caller of the management API, checks of scopes, and masking of failures. */
-import { ManagementError, type ManagementErrorCode } from './management-error.ts';
+/** The caller of the management API, and checks of scopes. */
+import { ManagementError } from './management-error.ts';
 import type { AccessScope } from './tokens/access-tokens.ts';
 
 /** Id of the token from the options, which is not stored. */
@@ -19,13 +19,4 @@ export interface ManagementCaller {
 /** @throws ManagementError `forbidden` */
 export function demand(caller: ManagementCaller, scope: AccessScope): void {
   if (!caller.scopes.includes(scope)) throw new ManagementError('forbidden');
-}
-
-/** Runs a function and masks its failures as `code`; a `ManagementError` stays as it is. */
-export async function masked<T>(code: ManagementErrorCode, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    throw error instanceof ManagementError ? error : new ManagementError(code, undefined, { cause: error });
-  }
 }

@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { AuthConfig, AuthValues } from '../../src/config/auth/auth-config.ts';
 import { ConfigStore } from '../../src/management/config-store.ts';
-import { startManagement } from '../../src/management/start-management.ts';
+import { openManagement } from '../../src/management/open-management.ts';
 import { authSchemas } from '../../src/postgres/migrations/migrate.ts';
 import { guardPool } from '../../src/postgres/migrations/own-pool.ts';
 import { systemClock } from '../../src/shared/clock.ts';
@@ -116,7 +116,7 @@ describe('a change that was answered', () => {
     const { patch } = await managedGateway(database, await addToken(database));
     const pool = guardPool(testPool(database), authSchemas());
     const config = testConfig({ adminDatabaseUrl: database.url, projectRef: ref });
-    const management = startManagement({
+    const management = openManagement({
       config,
       authUrl: 'https://api.test/auth/v1',
       pool,

@@ -3,7 +3,9 @@
  * an operator.
  */
 import type { FastifyRequest } from 'fastify';
+import { EventRefusal } from '../../email/events/mail-event.ts';
 import { about, anything, integer, listOf, objectOf } from '../../shared/schema.ts';
+import { assertProject } from '../authorize.ts';
 import {
   deliveryFilters,
   deliveryId,
@@ -31,11 +33,9 @@ export const deliveryRoutes: ManagementRoutes = {
     summary: 'List what became of emails, newest first',
     query: deliveryFilters,
     answer: listOf(deliverySchema),
-    refusals: ['validation_failed', 'deliveries_failed'],
-    run: ({ api }, request) => {
-      const filter = readDeliveryFilter(queryOf(request));
-      return api.withDeliveries((pool) => listDeliveries(pool, filter));
-    },
+    refusals: ['validation_failed'],
+    failure: 'deliveries_failed',
+    run: ({ project: { pool } }, request) => listDeliveries(pool, readDeliveryFilter(queryOf(request))),
   },
   'GET /emails/deliveries/:id': {
     access: 'project:operate',
@@ -43,8 +43,9 @@ export const deliveryRoutes: ManagementRoutes = {
     summary: 'Read what became of an email',
     pathParameters: { id: deliveryId },
     answer: deliverySchema,
-    refusals: ['not_found', 'deliveries_failed'],
-    run: ({ api }, request) => api.withDeliveries((pool) => readDelivery(pool, idOf(request))),
+    refusals: ['not_found'],
+    failure: 'deliveries_failed',
+    run: ({ project: { pool } }, request) => readDelivery(pool, idOf(request)),
   },
   'GET /emails/suppressed': {
     access: 'project:operate',
@@ -52,10 +53,11 @@ export const deliveryRoutes: ManagementRoutes = {
     summary: 'List the addresses that get no emails, newest first',
     query: userFilter,
     answer: listOf(suppressedSchema),
-    refusals: ['validation_failed', 'deliveries_failed'],
-    run: ({ api }, request) => {
+    refusals: ['validation_failed'],
+    failure: 'deliveries_failed',
+    run({ project: { pool, clock } }, request) {
       const { user } = readDeliveryFilter({ user: queryOf(request).user });
-      return api.withDeliveries((pool, now) => listSuppressed(pool, user, now));
+      return listSuppressed(pool, user, new Date(clock.now()));
     },
   },
   'DELETE /emails/suppressed/:id': {
@@ -64,8 +66,9 @@ export const deliveryRoutes: ManagementRoutes = {
     summary: 'Let an address get emails again',
     pathParameters: { id: suppressedId },
     answer: suppressedSchema,
-    refusals: ['not_found', 'deliveries_failed'],
-    run: ({ api }, request) => api.withDeliveries((pool) => liftSuppressed(pool, idOf(request))),
+    refusals: ['not_found'],
+    failure: 'deliveries_failed',
+    run: ({ project: { pool } }, request) => liftSuppressed(pool, idOf(request)),
   },
 };
 
@@ -78,11 +81,17 @@ export const eventRoute: OpenManagementRoute = {
   summary: 'Take bounces and complaints from the mail service, which `mailer_events_secret` proves',
   body: [anything({ description: 'As the service sends it.' })],
   answer: objectOf({ events: about(integer, 'New events.') }),
-  refusals: ['event_refused', 'body_too_large', 'deliveries_failed'],
-  run({ api, receiveEvents }, { params, headers, body }) {
+  refusals: ['event_refused', 'body_too_large'],
+  failure: 'deliveries_failed',
+  async run({ project, receiveEvents }, { params, headers, body }) {
     if (receiveEvents === null) throw new ManagementError('event_refused', 'This gateway has no auth service');
     const { ref } = params as { readonly ref: string };
     const bytes = body instanceof Uint8Array ? Buffer.from(body) : Buffer.alloc(0);
-    return api.receiveEvents(ref, { headers, body: bytes }, receiveEvents);
+    await assertProject(project, ref);
+    const config = await project.store.refreshIfNewer(project.pool);
+    const events = await receiveEvents(config, { headers, body: bytes }).catch((error) => {
+      throw error instanceof EventRefusal ? new ManagementError('event_refused', error.message) : error;
+    });
+    return { events };
   },
 };

@@ -44,7 +44,8 @@ export function describeManagement(roleSchema: Described): ApiDescription {
     prefix: projectPath,
     prefixParameters: { ref: about(text, { description: 'Project ref.', pattern: '^[a-z0-9]{20}$' }) },
     tagOf: () => 'Management',
-    refusalsOf: ({ access, refusals }) => describeRefusals([...(access === 'anyone' ? ofOpen : common), ...refusals]),
+    refusalsOf: ({ access, refusals = [], failure }) =>
+      describeRefusals([...(access === 'anyone' ? ofOpen : common), ...refusals, failure]),
     error,
   });
   return { operations, schemas: { ...schemas, ...roleSchema.named } };

@@ -3,14 +3,15 @@
  */
 import type { Config } from '../../config/config.ts';
 import type { ReceiveEvents } from '../../email/events/receive-events.ts';
-import type { DeliverMessage, ManagementApi } from '../management-api.ts';
+import type { ManagedProject } from '../managed-project.ts';
+import type { DeliverMessage } from '../templates/send-draft.ts';
 
 /** Largest body in bytes: enough for all fourteen emails. */
 export const maxManagementBodyBytes = 2 * 1024 * 1024;
 
 /** What the routes of the management API need. */
 export interface ManagementParts {
-  readonly api: ManagementApi;
+  readonly project: ManagedProject;
   /** Sends emails; null without an auth service. */
   readonly deliver: DeliverMessage | null;
   /** Receives what mail services tell of emails; null without an auth service. */

@@ -8,20 +8,33 @@ import { ignoredHeader, warningsHeader } from '../../server/cors.ts';
 import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
 import { about, anything, flag, integer, listOf, optional, record, referTo, text, uuid } from '../../shared/schema.ts';
 import { configAnswer, configChange } from '../config-schema.ts';
-import type { PresentedConfig, ReadResult } from '../management-api.ts';
-import { type ManagementCaller, masked } from '../management-caller.ts';
+import type { ConfigSnapshot } from '../config-store.ts';
+import { type ManagedProject, readSampleSettings, startConfig } from '../managed-project.ts';
+import type { ManagementCaller } from '../management-caller.ts';
 import { ManagementError, type ManagementErrorCode } from '../management-error.ts';
+import { presentConfig } from '../present-config.ts';
 import { describedEmail, emailDraft, emailTrial, renderedDraft, sharedTemplate } from '../templates/draft-schemas.ts';
 import type { AccessScope } from '../tokens/access-tokens.ts';
-import { type AuditToken, createdToken, listedToken, wantedToken } from '../tokens/token-requests.ts';
-import { configVersion, emailsOfVersion } from '../version-history.ts';
+import {
+  type AuditToken,
+  createdToken,
+  createToken,
+  listedToken,
+  listTokens,
+  revokeToken,
+  type TokenRequest,
+  wantedToken,
+} from '../tokens/token-requests.ts';
+import { configVersion, emailsOfVersion, listVersions, readVersion } from '../version-history.ts';
 import type { ManagementParts, RequestKind } from './management-parts.ts';
 
 /** What the management API needs to know of a route in addition. */
 interface ManagementRouteFacts extends RouteFacts {
   readonly access: AccessScope;
   /** In addition to those of every route. */
-  readonly refusals: readonly ManagementErrorCode[];
+  readonly refusals?: readonly ManagementErrorCode[];
+  /** Masks all other errors. */
+  readonly failure: ManagementErrorCode;
   readonly kind?: RequestKind;
   readonly run: (parts: ManagementParts, request: FastifyRequest, asked: Asked) => Promise<unknown>;
 }
@@ -45,6 +58,9 @@ interface Asked {
 
 const ofBodies = ['invalid_body', 'validation_failed', 'body_too_large', 'unsupported_media_type'] as const;
 
+// Loaded with the first draft: it needs the whole template engine.
+const loadDrafts = () => import('../templates/email-drafts.ts');
+
 /** The routes of the configuration, access tokens and schemas. */
 export const configRoutes: ManagementRoutes = {
   'GET /config/auth': {
@@ -52,8 +68,11 @@ export const configRoutes: ManagementRoutes = {
     id: 'getAuthConfig',
     summary: 'Read the auth configuration',
     answer: configAnswer,
-    refusals: ['read_failed'],
-    run: async ({ api }, _, { reply }) => sendConfig(reply, await api.readConfig()),
+    failure: 'read_failed',
+    async run({ project }, _, { reply }) {
+      await project.store.refreshIfNewer(project.pool);
+      return sendConfig(reply, project, project.store.snapshot());
+    },
   },
   'PATCH /config/auth': {
     access: 'auth_config:write',
@@ -74,16 +93,23 @@ export const configRoutes: ManagementRoutes = {
       [ignoredHeader]: 'Names of the given fields that have no effect, separated by commas.',
       [warningsHeader]: 'What was stored but is probably not meant, separated by semicolons.',
     },
-    refusals: [...ofBodies, 'version_conflict', 'update_failed'],
-    async run({ api }, request, { caller, reply }) {
+    refusals: [...ofBodies, 'version_conflict'],
+    failure: 'update_failed',
+    async run({ project }, request, { caller, reply }) {
       const { headers, query } = request;
-      const ifVersion = readVersion(headers['if-match']);
+      if (project.store.configOnly) throw new ManagementError('config_only');
+      const body = readBody(request);
+      const ifVersion = readIfMatch(headers['if-match']);
       const allowWarnings = (query as { readonly allow_warnings?: unknown }).allow_warnings !== 'false';
-      const result = await api.changeConfig(caller, () => readBody(request), { ifVersion, allowWarnings });
-      const { ignored, warnings, consequences } = result;
+      const { changeConfig } = await import('../change-config.ts');
+      const changed = await changeConfig(project, body, { by: caller.by, ifVersion, allowWarnings });
+      const { snapshot, ignored, warnings, consequences } = changed;
+      for (const warning of warnings) {
+        project.observe({ kind: 'warning', message: `Auth configuration: ${warning}` });
+      }
       if (ignored.length > 0) reply.header(ignoredHeader, headerText(ignored.join(',')));
       if (warnings.length > 0) reply.header(warningsHeader, headerText(warnings.join('; ')));
-      const presented = sendConfig(reply, result);
+      const presented = sendConfig(reply, project, snapshot);
       if (!prefersWarnings(headers.prefer)) return presented;
       reply.header('preference-applied', 'return=representation; warnings');
       return { ...presented, warnings: [...warnings, ...consequences] };
@@ -94,16 +120,23 @@ export const configRoutes: ManagementRoutes = {
     id: 'listEmails',
     summary: 'List the emails with their fields, variables and built-in texts',
     answer: listOf(describedEmail),
-    refusals: ['read_failed'],
-    run: ({ api }) => api.describeEmails(),
+    failure: 'read_failed',
+    async run({ project }) {
+      const { describeEmails } = await loadDrafts();
+      return describeEmails(await readSampleSettings(project), startConfig(project));
+    },
   },
   'GET /config/auth/emails/shared': {
     access: 'auth_config:read',
     id: 'listSharedTemplates',
     summary: 'List the templates beside the emails: the layout and the page of links',
     answer: listOf(sharedTemplate),
-    refusals: ['read_failed'],
-    run: ({ api }) => api.describeShared(),
+    failure: 'read_failed',
+    async run({ project }) {
+      const { describeSharedTemplates } = await import('../templates/shared-drafts.ts');
+      const { config } = await readSampleSettings(project);
+      return describeSharedTemplates(config, startConfig(project));
+    },
   },
   'POST /config/auth/emails/render': {
     access: 'auth_config:read',
@@ -111,9 +144,14 @@ export const configRoutes: ManagementRoutes = {
     summary: 'Render a draft with sample or given data; the response includes its errors',
     body: [emailDraft],
     answer: renderedDraft,
-    refusals: [...ofBodies, 'read_failed'],
+    refusals: ofBodies,
+    failure: 'read_failed',
     kind: 'rendering',
-    run: ({ api }, request, { caller }) => api.renderDraft(caller, () => readBody(request)),
+    async run({ project }, request, { caller }) {
+      const settings = await readSampleSettings(project);
+      const { renderRequest } = await import('../templates/shared-drafts.ts');
+      return project.renderingTime.spend(caller.tokenId, () => renderRequest(readBody(request), settings));
+    },
   },
   'POST /config/auth/emails/send': {
     access: 'auth_config:write',
@@ -121,10 +159,13 @@ export const configRoutes: ManagementRoutes = {
     summary: 'Send a draft to an address as a test',
     body: [emailTrial],
     answer: record(),
-    refusals: [...ofBodies, 'read_failed', 'deliveries_failed', 'send_failed'],
-    async run({ api, deliver }, request) {
+    refusals: [...ofBodies, 'deliveries_failed', 'send_failed'],
+    failure: 'read_failed',
+    async run({ project, deliver }, request) {
       if (deliver === null) throw new ManagementError('send_failed', 'This gateway has no auth service to send with');
-      await api.sendDraft(() => readBody(request), deliver);
+      const body = readBody(request);
+      const { sendDraft } = await import('../templates/send-draft.ts');
+      await sendDraft(body, await readSampleSettings(project), deliver);
       return {};
     },
   },
@@ -133,8 +174,8 @@ export const configRoutes: ManagementRoutes = {
     id: 'listConfigVersions',
     summary: 'List the changes, newest first',
     answer: listOf(configVersion),
-    refusals: ['read_failed'],
-    run: ({ api }) => api.listVersions(),
+    failure: 'read_failed',
+    run: async ({ project: { pool, ref } }) => listVersions(pool, await ref()),
   },
   'GET /config/auth/versions/:version': {
     access: 'auth_config:read',
@@ -142,11 +183,14 @@ export const configRoutes: ManagementRoutes = {
     summary: 'Read a version and its email settings',
     pathParameters: { version: about(integer, { description: 'Version number.', minimum: 1 }) },
     answer: emailsOfVersion,
-    refusals: ['not_found', 'read_failed'],
-    async run({ api }, request) {
+    refusals: ['not_found'],
+    failure: 'read_failed',
+    async run({ project: { pool, ref } }, request) {
       const { version } = request.params as { readonly version: string };
       if (!/^\d{1,15}$/.test(version)) throw new ManagementError('not_found');
-      return api.readVersion(Number(version));
+      const found = await readVersion(pool, await ref(), Number(version));
+      if (found === null) throw new ManagementError('not_found', `Version ${Number(version)} is not kept`);
+      return found;
     },
   },
   'GET /access-tokens': {
@@ -154,9 +198,8 @@ export const configRoutes: ManagementRoutes = {
     id: 'listAccessTokens',
     summary: 'List the access tokens, newest first',
     answer: listOf(listedToken),
-    refusals: ['tokens_failed'],
-    run: ({ api }, { state }, { caller }) =>
-      api.withTokens(caller, auditTokenFrom(state.address), ({ listTokens }, request) => listTokens(request)),
+    failure: 'tokens_failed',
+    run: async (parts, request, { caller }) => listTokens(await toTokenRequest(parts, request, caller)),
   },
   'POST /access-tokens': {
     access: 'project:operate',
@@ -164,11 +207,10 @@ export const configRoutes: ManagementRoutes = {
     summary: 'Create an access token with no more rights than your own',
     body: [wantedToken],
     answer: createdToken,
-    refusals: [...ofBodies, 'tokens_failed'],
-    run: ({ api }, request, { caller }) =>
-      api.withTokens(caller, auditTokenFrom(request.state.address), ({ createToken }, of) =>
-        createToken(of, readBody(request)),
-      ),
+    refusals: ofBodies,
+    failure: 'tokens_failed',
+    run: async (parts, request, { caller }) =>
+      createToken(await toTokenRequest(parts, request, caller), readBody(request)),
   },
   'DELETE /access-tokens/:id': {
     access: 'project:operate',
@@ -176,12 +218,11 @@ export const configRoutes: ManagementRoutes = {
     summary: 'Revoke an access token',
     pathParameters: { id: about(uuid, 'Id of the token.') },
     answer: listedToken,
-    refusals: ['not_found', 'tokens_failed'],
-    run({ api }, { state, params }, { caller }) {
-      const { id } = params as { readonly id: string };
-      return api.withTokens(caller, auditTokenFrom(state.address), ({ revokeToken }, request) =>
-        revokeToken(request, id),
-      );
+    refusals: ['not_found'],
+    failure: 'tokens_failed',
+    async run(parts, request, { caller }) {
+      const { id } = request.params as { readonly id: string };
+      return revokeToken(await toTokenRequest(parts, request, caller), id);
     },
   },
   'GET /schema': {
@@ -190,14 +231,15 @@ export const configRoutes: ManagementRoutes = {
     summary: 'Read what a role sees, what is hidden from it and why, and the SQL to expose it',
     query: { role: about(text, 'Database role.') },
     answer: anything(referTo('RoleSchema')),
-    refusals: ['validation_failed', 'not_found', 'schema_unavailable'],
-    run: (parts, request) => readSchema(readRole(request, parts.allowedRoles), parts),
+    refusals: ['validation_failed', 'not_found'],
+    failure: 'schema_unavailable',
+    run: async (parts, request) => readSchema(readRole(request, parts.allowedRoles), parts),
   },
 };
 
 /** For operators only, because the schema also names what its role cannot see. */
 async function readSchema(role: string, { describeSchema }: ManagementParts): Promise<unknown> {
-  const schema = await masked('schema_unavailable', () => describeSchema(role));
+  const schema = await describeSchema(role);
   if (schema === null)
     throw new ManagementError('not_found', `There is no role "${role.slice(0, 63)}" in the database`);
   return schema;
@@ -211,7 +253,7 @@ function readRole({ query }: FastifyRequest, allowed: Config['allowedRoles']): s
 }
 
 /** The version in an `If-Match` header (the `ETag` of an answer); null for none, and for `*`. */
-function readVersion(header: string | undefined): number | null {
+function readIfMatch(header: string | undefined): number | null {
   if (header === undefined || header === '*') return null;
   const [, version] = /^"(\d{1,15})"$/.exec(header) ?? [];
   // A malformed version never matches the stored one.
@@ -224,9 +266,9 @@ function prefersWarnings(header: string | readonly string[] | undefined): boolea
   return words.some((word) => word.trim().toLowerCase() === 'warnings');
 }
 
-function sendConfig(reply: FastifyReply, { config: presented, version }: ReadResult): PresentedConfig {
-  reply.header('etag', `"${version}"`);
-  return presented;
+function sendConfig(reply: FastifyReply, { digest }: ManagedProject, snapshot: ConfigSnapshot) {
+  reply.header('etag', `"${snapshot.version}"`);
+  return presentConfig(snapshot, digest);
 }
 
 /** @throws ManagementError `unsupported_media_type`, `invalid_body` */
@@ -247,6 +289,15 @@ function readBody({ headers, body }: FastifyRequest): unknown {
 function headerText(text: string): string {
   const line = text.replace(/[^\x20-\x7e]/g, '?');
   return line.length > 4000 ? `${line.slice(0, 4000)}...` : line;
+}
+
+async function toTokenRequest(
+  { project: { pool, clock, ref, store } }: ManagementParts,
+  { state }: FastifyRequest,
+  caller: ManagementCaller,
+): Promise<TokenRequest> {
+  const config = await store.refreshIfNewer(pool);
+  return { pool, clock, ref: await ref(), config, caller, audit: auditTokenFrom(state.address) };
 }
 
 /** Writes the audit row for a change of an access token, in the same transaction. @param address Of the client. */

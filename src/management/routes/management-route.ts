@@ -13,8 +13,9 @@ import { projectPath } from '../../server/paths.ts';
 import { routesOf } from '../../server/route.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import type { Observe } from '../../shared/observation.ts';
+import { authorizeCaller } from '../authorize.ts';
 import { demand, type ManagementCaller } from '../management-caller.ts';
-import { ManagementError } from '../management-error.ts';
+import { ManagementError, type ManagementErrorCode } from '../management-error.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
 import { type ManagementParts, maxManagementBodyBytes, type RequestKind } from './management-parts.ts';
 import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
@@ -39,7 +40,7 @@ export async function registerManagementRoutes(
 }
 
 function addRoute(scope: FastifyInstance, parts: ManagementParts, route: ManagementRoute): void {
-  const { method, path, access, kind = 'request', run } = route;
+  const { method, path, access, failure, kind = 'request', run } = route;
   const callers = new WeakMap<FastifyRequest, ManagementCaller>();
   scope.route({
     method,
@@ -53,9 +54,18 @@ function addRoute(scope: FastifyInstance, parts: ManagementParts, route: Managem
     },
     handler: async (request, reply) => {
       const caller = callers.get(request) as ManagementCaller;
-      return send(reply, await run(parts, request, { caller, reply }));
+      return send(reply, await masked(failure, async () => run(parts, request, { caller, reply })));
     },
   });
+}
+
+/** Runs a function and masks its failures as `code`; a `ManagementError` stays as it is. */
+async function masked<T>(code: ManagementErrorCode, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof ManagementError ? error : new ManagementError(code, undefined, { cause: error });
+  }
 }
 
 /** Largest body from anybody, in bytes: more than the services send. */
@@ -64,13 +74,13 @@ const maxOpenBodyBytes = 1024 * 1024;
 function addOpenRoute(
   scope: FastifyInstance,
   parts: ManagementParts,
-  { method, path, run }: OpenManagementRoute,
+  { method, path, failure, run }: OpenManagementRoute,
 ): void {
   scope.route({
     method,
     url: `${projectPath}${path}`,
     bodyLimit: maxOpenBodyBytes,
-    handler: async (request, reply) => send(reply, await run(parts, request)),
+    handler: async (request, reply) => send(reply, await masked(failure, () => run(parts, request))),
   });
 }
 
@@ -96,10 +106,10 @@ function refuseOthers(scope: FastifyInstance, path: string): void {
 const renderingsEach = 10;
 
 async function authorizeRequest(parts: ManagementParts, request: FastifyRequest, kind: RequestKind) {
-  const { api, perMinute, takeRequest } = parts;
+  const { project, perMinute, takeRequest } = parts;
   const { ref } = request.params as { readonly ref: string };
-  const from = countedAs(null, request.state.address);
-  const caller = await api.authorize(ref, readBearerToken(request.headers.authorization), from);
+  const token = readBearerToken(request.headers.authorization);
+  const caller = await authorizeCaller(project, ref, { token, from: countedAs(null, request.state.address) });
   if (perMinute === null) return caller;
   const limit = kind === 'request' ? perMinute : perMinute * renderingsEach;
   const waitMs = await takeRequest(caller.tokenId, kind, limit);

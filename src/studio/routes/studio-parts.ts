@@ -6,7 +6,7 @@ import type { Inbox } from '../../email/transport/inbox.ts';
 import type { GraphQLRequest } from '../../graphql/execute/executor.ts';
 import type { ExplainedStatement } from '../../graphql/execute/explain-operation.ts';
 import type { GraphqlParts } from '../../graphql/routes/graphql-parts.ts';
-import type { ManagementApi } from '../../management/management-api.ts';
+import type { ManagedProject } from '../../management/managed-project.ts';
 
 /** The parts of all pages. */
 export interface PageParts extends GraphqlParts {
@@ -25,7 +25,7 @@ export interface InboxParts {
   readonly inbox: Inbox;
   /** Whether emails are captured now; if not, these paths answer 404. */
   readonly isCaptured: () => boolean;
-  /** Whether a token is an access token that may read this project's configuration. @param from As for `ManagementApi.authorize`. */
+  /** Whether a token is an access token that may read this project's configuration. @param from The client's network. */
   readonly verifyAccessToken: (token: string, from: string) => boolean | Promise<boolean>;
   /** Whether browsers on this machine need no token. */
   readonly isOpen: boolean;
@@ -43,8 +43,6 @@ export type Explain = (role: string, claims: string, request: GraphQLRequest) =>
 export interface StudioParts {
   /** Whether the one-time token of an address was valid. Uses it up. */
   readonly redeemTicket: (ticket: string) => boolean;
-  /** Ref of the project. @throws DatabaseError */
-  readonly ref: () => Promise<string>;
-  readonly api: ManagementApi;
+  readonly project: ManagedProject;
   readonly explain: Explain;
 }

@@ -75,7 +75,7 @@ export const studioRoutes: StudioRoutes = {
     id: 'readStudioProject',
     summary: 'Read the project as the access token may see it',
     answer: studioProject,
-    run: async ({ parts, studio }, operator) => describeProject(operator, await studio.ref(), parts),
+    run: async ({ parts, studio }, operator) => describeProject(operator, await studio.project.ref(), parts),
   },
   'POST /graphql': {
     access: 'project:operate',

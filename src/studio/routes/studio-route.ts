@@ -3,6 +3,7 @@
  * these answers.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { authorizeCaller } from '../../management/authorize.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
@@ -49,12 +50,12 @@ function addRoute(scope: FastifyInstance, route: StudioRoute, parts: PageParts, 
 
 async function authorize(
   request: FastifyRequest,
-  { ref, api }: StudioParts,
+  { project }: StudioParts,
   access: StudioRoute['access'],
 ): Promise<ManagementCaller> {
   const from = countedAs(null, request.state.address);
   const token = readBearerToken(request.headers.authorization);
-  const caller = await api.authorize(await ref(), token, from).catch((error) => {
+  const caller = await authorizeCaller(project, await project.ref(), { token, from }).catch((error) => {
     if (!(error instanceof ManagementError)) throw error;
     if (error.code === 'rate_limited') throw new PublicError('RATE_LIMITED', error.message);
     throw new PublicError('UNAUTHENTICATED', 'The studio needs an access token of this project.');

@@ -1,18 +1,14 @@
-/**
- * Builds the management API of a gateway: the configuration store, kept current by notifications, and the operations.
- */
+/** Opens the management API of a gateway: the configuration store, kept current by notifications, and its project. */
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../config/keys.ts';
 import type { OwnPool } from '../postgres/migrations/own-pool.ts';
 import { type Listener, startListener } from '../postgres/system/listener.ts';
 import { endLimitMs } from '../postgres/wire/driver.ts';
 import type { Clock } from '../shared/clock.ts';
-import { PublicError } from '../shared/errors.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';
 import type { Observe } from '../shared/observation.ts';
 import { ConfigStore } from './config-store.ts';
-import { ManagementApi } from './management-api.ts';
-import { ManagementError } from './management-error.ts';
+import type { ManagedProject } from './managed-project.ts';
 import { createProjectRef } from './project-ref.ts';
 import { createSecretDigest } from './secret-digest.ts';
 import { configChannel } from './stored-config.ts';
@@ -33,19 +29,11 @@ interface ManagementSetup {
 /** A running management API. */
 export interface Management {
   readonly store: ConfigStore;
-  readonly api: ManagementApi;
+  readonly project: ManagedProject;
   /** Resolves when stored values and email bodies were read, or could not be. */
   readonly loaded: Promise<void>;
   /** Sets other start values; stored values still override them. Resolves when they apply. */
   configure(start: AuthStart): Promise<void>;
-  /**
-   * Whether this is an access token of this project.
-   *
-   * @param from As for `ManagementApi.authorize`. @throws PublicError `UNAVAILABLE` if it cannot be checked.
-   */
-  isAuthorized(token: string | null, from: string): Promise<boolean>;
-  /** Ref of the project. @throws DatabaseError if it must be derived and the database does not answer. */
-  ref(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -53,7 +41,7 @@ export interface Management {
  * Starts it: reads stored values if the database answers, and listens for changes if the tables exist. If the database
  * is down, the first request that succeeds reads them.
  */
-export function startManagement({ config, authUrl, pool, clock, observe }: ManagementSetup): Management {
+export function openManagement({ config, authUrl, pool, clock, observe }: ManagementSetup): Management {
   const { projectRef, accessToken, authValues, managementIgnoreUnknownFields } = config;
   const ref = createProjectRef(projectRef);
   // If the API cannot change stored values, only the start values count.
@@ -82,7 +70,7 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
 
   // Stored values affect how templates are parsed, and the base of relative template addresses.
   const loaded = load().then(() => templates.replace(config));
-  const api = new ManagementApi({
+  const project: ManagedProject = {
     pool,
     store,
     authUrl,
@@ -94,14 +82,12 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
     unknownTokens: createUnknownTokens(config.managementRateLimit, clock),
     clock,
     observe,
-  });
+  };
   return {
     store,
-    api,
+    project,
     loaded,
     configure: (start) => templates.replace(start),
-    isAuthorized: createAccessCheck(api, () => ref(pool.catalog)),
-    ref: () => ref(pool.catalog),
     stop: async () => {
       stopped = true;
       await templates.stop();
@@ -109,17 +95,5 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
       await finishesWithin(endLimitMs, loaded);
       await listener?.stop();
     },
-  };
-}
-
-function createAccessCheck(api: ManagementApi, ref: () => Promise<string>): Management['isAuthorized'] {
-  return async (token, from) => {
-    try {
-      await api.authorize(await ref(), token, from);
-      return true;
-    } catch (cause) {
-      if (cause instanceof ManagementError && cause.status < 500) return false;
-      throw new PublicError('UNAVAILABLE', 'The database is not responding.', { cause });
-    }
   };
 }
