@@ -54,7 +54,7 @@ describe('variables', () => {
 });
 
 describe('built-in texts', () => {
-  test.each(emailKindNames)('%s is the earlier one where the configuration says so', async (kind) => {
+  test.each(emailKindNames)('%s has no look where the configuration says so', async (kind) => {
     const message = build(kind, { mailer_compatible: true });
     expect(message.html).not.toContain('{{');
     expect({ subject: message.subject, text: await toPlainText(message.html) }).toMatchSnapshot();

@@ -5,7 +5,7 @@
  */
 import { type EmailKind, emailKinds } from '../../config/auth/email-kinds.ts';
 import type { BaseTexts, LanguageTexts } from './language-texts.ts';
-import { layOut, printBody } from './layout.ts';
+import { layOut, printBody, printPlain } from './layout.ts';
 import { german } from './texts/de.ts';
 import { english } from './texts/en.ts';
 import { spanish } from './texts/es.ts';
@@ -41,9 +41,12 @@ export type BuiltInLocale = keyof typeof languages;
 /** All of them, the base first. */
 export const builtInLocales = Object.keys(languages) as readonly BuiltInLocale[];
 
-/** The texts of an email, and its body without the page around it, for a layout of the project. */
+/** The texts of an email. */
 interface BuiltInTexts extends TemplateTexts {
+  /** The content without the page around it, for a layout of the project. */
   readonly body: string;
+  /** The content for `mailer_compatible`: HTML alone, as Supabase Auth sends. */
+  readonly plain: string;
 }
 
 const made = new Map<string, BuiltInTexts>();
@@ -72,7 +75,7 @@ function make(kind: EmailKind, locale: BuiltInLocale): BuiltInTexts {
     return `{{ ${cases.join(' ')} }}{{ ${value} }}{{ end }}`;
   };
   const { hasCode } = emailKinds[kind];
-  const body = printBody({
+  const parts = {
     heading,
     button,
     hasCode,
@@ -81,6 +84,7 @@ function make(kind: EmailKind, locale: BuiltInLocale): BuiltInTexts {
       .replace('{factor}', () => named('.FactorType', ['totp', 'phone']))
       .replace('{provider}', () => named('.Provider', ['email', 'phone'])),
     codeLine: hasCode && button !== null ? orCode : null,
-  });
-  return { subject, body, content: layOut(body, { locale, heading }) };
+  };
+  const body = printBody(parts);
+  return { subject, body, content: layOut(body, { locale, heading }), plain: printPlain(parts) };
 }

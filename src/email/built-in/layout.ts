@@ -79,6 +79,30 @@ ${footer}
 `;
 }
 
+/** The whole document without a look, for `mailer_compatible`. */
+export function printPlain({ heading, lead, button, codeLine, hasCode, end }: BodyParts): string {
+  const token = '<strong style="font-size: 20px; letter-spacing: 2px">{{ .Token }}</strong>';
+  const texts = [
+    lead,
+    ...(button === null ? [] : [`<a href="{{ .ConfirmationURL }}">${button}</a>`]),
+    ...(hasCode ? [`${codeLine ?? ''} ${token}`.trim()] : []),
+    ...end,
+  ];
+  return `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width">
+  <title>${heading}</title>
+</head>
+<body style="max-width: 560px; margin: 0 auto; padding: 24px; font: 16px/1.5 sans-serif; color: #1c1c1c">
+  <h1 style="font-size: 20px">${heading}</h1>
+${texts.map((text) => `  <p>${text}</p>`).join('\n')}
+</body>
+</html>
+`;
+}
+
 /** The document as a layout of any body. */
 export const layoutTemplate = (): string =>
   layOut('{{ template "content" . }}', { locale: '{{ .Locale }}', heading: '{{ .Brand.Name }}' });

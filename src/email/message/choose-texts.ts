@@ -10,7 +10,6 @@ import type { Translations } from '../../config/auth/auth-translations.ts';
 import type { EmailKind } from '../../config/auth/email-kinds.ts';
 import { canonicalTag, lookUpTag } from '../../shared/language-tag.ts';
 import { builtIn, builtInLocales, type TemplateTexts } from '../built-in/built-in.ts';
-import { compatibleTemplates } from './compatible-templates.ts';
 import type { TemplatePart } from './parse-options.ts';
 
 /** The texts of an email in the template language. */
@@ -99,9 +98,9 @@ export function builtInTexts(
   { mailer_compatible, mailer_layout_content }: BuiltInConfig,
   locale: string = baseLocale,
 ): TemplateTexts {
-  if (mailer_compatible) return compatibleTemplates[kind];
-  const { subject, content, body } = builtIn(kind, lookUpTag([locale], builtInLocales) ?? baseLocale);
-  return { subject, content: mailer_layout_content ? body : content };
+  const tag = mailer_compatible ? baseLocale : (lookUpTag([locale], builtInLocales) ?? baseLocale);
+  const { subject, content, body, plain } = builtIn(kind, tag);
+  return { subject, content: mailer_compatible ? plain : mailer_layout_content ? body : content };
 }
 
 /** The text that an empty one stands for; null for a text part, which is made from the body. */
