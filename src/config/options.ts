@@ -111,7 +111,7 @@ export const options = {
     defaultNote: '`extensions`, if only operators create objects there',
     doc: 'Schemas added to the search path but not exposed, separated by commas.' }),
   poolSize: database('N', integerBetween(1, 10_000), '10', { commands: serving,
-    doc: 'Database connections for API requests, per worker and per replica. From 5 on, slow statements of one role leave one connection for other roles.' }),
+    doc: 'Database connections for API requests, per worker and per replica. From 5 on, a role leaves one for others, and a caller two.' }),
   systemPoolSize: database('N', integerBetween(1, 1000), '3', { commands: serving,
     doc: 'Database connections for reading the catalog.' }),
   authPoolSize: database('N', integerBetween(2, 1000), '10', { commands: serving,

@@ -1,19 +1,22 @@
 /**
  * Statements whose best plan depends on their values are planned for them once a plan for any values has taken long, unless the
- * operator has chosen. What a request was planned for is told by the setting that PostgreSQL goes by.
+ * operator has chosen. What a request was planned for is told by the setting that PostgreSQL goes by. And which operations are
+ * light, as compiled.
  */
 import { expect, test } from 'vitest';
+import { rowsOf } from '../../src/graphql/execute/limits.ts';
 import { runAs } from '../../src/postgres/caller/run-as.ts';
 import { flightOf, openPool } from '../support/flights.ts';
 import { startRecordingProxy } from '../support/recording-proxy.ts';
 import { openReader } from './reader.ts';
 
 // Who reads a heavy parcel waits: a plan that is bad for it takes as long.
-const { ask, database } = await openReader([
+const { ask, database, execution } = await openReader([
   `create schema lib;
    comment on schema lib is '@graphql({"inflect_names": true})';
    create table lib.parcel (id int primary key, kind text not null, seconds float8 not null, opened text,
      box jsonb not null default '{}', tags text[] not null default '{a}', words tsvector not null default '');
+   comment on table lib.parcel is '@graphql({"aggregate": {"enabled": true}})';
    create table lib.part (id int primary key, parcel_id int references lib.parcel, box jsonb);
    insert into lib.parcel (id, kind, seconds, opened) values (1, 'light', 0, null), (2, 'heavy', 0.4, null);
    create function lib.mode(parcel lib.parcel) returns text stable language sql as $$ select current_setting('plan_cache_mode') $$;
@@ -78,6 +81,33 @@ test('a write by a filter is planned for its values always, one by its key never
   };
   expect(await update('{kind: {eq: "light"}}')).toBe('force_custom_plan');
   expect(await update('{id: {eq: 1}}')).toBe('auto');
+});
+
+test('light are reads by keys and by columns of their own, and what counts those, with few rows', async () => {
+  const rows = async (operation: string) => {
+    const { shared } = await execution.role('anon');
+    const document = shared.documents.prepare(operation, null);
+    if (document.kind === 'refused') throw new Error(`${operation}: ${JSON.stringify(document)}`);
+    const { lightPages } = shared.documents.choose(document, null).compiler.compile({});
+    return lightPages && rowsOf(lightPages, {});
+  };
+  const page = (given: string, fields = 'id') => `{ parcelCollection${given} { edges { node { ${fields} } } } }`;
+  expect(await rows('{ parcelByPk(id: 1) { kind } }')).toBe(0);
+  expect(await rows(page('(first: 10)', 'partCollection(first: 5) { edges { node { id } } }'))).toBe(60);
+  const filter = '{kind: {in: ["light"]}, not: {seconds: {gt: 1}}}';
+  expect(await rows(page(`(filter: ${filter}, orderBy: [{opened: DescNullsLast}], first: 5)`))).toBe(5);
+  expect(await rows(`{ parcelCollection(filter: ${filter}) { aggregate { count } } }`)).toBe(0);
+  for (const operation of [
+    page('', 'mode'),
+    page('', 'partCollection { edges { node { parcel { wait } } } }'),
+    page('(filter: {partCollection: {some: {id: {eq: 1}}}})'),
+    page('(filter: {kind: {like: "%x%"}})'),
+    page('(filter: {words: {plain: "nothing"}})'),
+    page('(orderBy: [{partCollection: {count: DescNullsLast}}])'),
+    '{ parcelCollection { aggregate { count } } }',
+    'mutation { updateParcelCollection(set: {opened: "today"}, filter: {id: {eq: 1}}) { affectedCount } }',
+  ])
+    expect(await rows(operation), operation).toBeNull();
 });
 
 test('a plan_cache_mode that the operator has set for the role is kept', async () => {

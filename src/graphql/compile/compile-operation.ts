@@ -14,7 +14,7 @@ import type { DocumentVariables } from './input/document-variables.ts';
 import { type ComparedOperand, createBudget, type Pattern, spend } from './input/plan-budget.ts';
 import { answerQuestion, Shape, type ShapeQuestion } from './input/shape.ts';
 import type { Variables } from './input/slot.ts';
-import { type CustomPlanning, customPlanning, runsUserCode } from './plan/inspect-plan.ts';
+import { type CustomPlanning, customPlanning, lightPages, runsUserCode } from './plan/inspect-plan.ts';
 import type { LimitPlan, SelectedValue } from './plan/plan.ts';
 import { planObject } from './plan/plan-object.ts';
 import { planOperation } from './plan/plan-operation.ts';
@@ -44,6 +44,8 @@ export interface CompiledOperation {
   readonly operands: readonly ComparedOperand[];
   /** It may run code that is not PostgreSQL's own. */
   readonly runsUserCode: boolean;
+  /** The pages on the path of each collection of a light operation; null for others. */
+  readonly lightPages: readonly (readonly LimitPlan[])[] | null;
   /** When its statements get custom plans. */
   readonly customPlanning: CustomPlanning;
   readonly depth: number;
@@ -181,6 +183,7 @@ function compileOperation(
     patterns: planner.budget.patterns,
     operands: planner.budget.operands,
     runsUserCode: runsUserCode(plan),
+    lightPages: lightPages(plan),
     customPlanning: customPlanning(plan),
     depth: plan.depth,
   };

@@ -53,7 +53,7 @@ export function assertOperationLimits(
   if (!limits.allowBackReferences) refuseBackReferences(compiled, variables);
   refuseLargePatterns(compiled, variables);
   refuseLargeOperands(compiled, variables);
-  const cost = costOf(compiled, variables);
+  const cost = rowsOf(compiled.costs, variables);
   if (cost > limits.maxCost) throw refuse('rows at most', cost, limits.maxCost, 'max-cost');
 }
 
@@ -196,11 +196,11 @@ function lengthOfCopies(slot: Slot, copies: number, source: BindingSource): numb
   return copies === 0 || !copied.has(slot.kind) ? 0 : copies * (bindSlot(slot, source)?.length ?? 0);
 }
 
-/** Sum over all collections of the product of page sizes on their path. */
-function costOf(compiled: CompiledOperation, variables: Variables): number {
+/** Rows at most: the sum over all collections of the product of page sizes on their path. */
+export function rowsOf(paths: readonly (readonly LimitPlan[])[], variables: Variables): number {
   const source = { variables, introspection: new Map<string, string>() };
   const sizeOf = (pages: readonly LimitPlan[]) => pages.reduce((product, page) => product * limitOf(page, source), 1);
-  return compiled.costs.reduce((sum, pages) => sum + sizeOf(pages), 0);
+  return paths.reduce((sum, pages) => sum + sizeOf(pages), 0);
 }
 
 /** The row limit for the values of a request. */

@@ -28,7 +28,7 @@ import {
   type IntrospectionRequest,
   introspectionBody,
 } from './introspection/answer-introspection.ts';
-import { assertDocumentLimits, assertOperationLimits, limitOf } from './limits.ts';
+import { assertDocumentLimits, assertOperationLimits, limitOf, rowsOf } from './limits.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, noSteps, runFlight } from './run-flight.ts';
 
 /** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */
@@ -127,6 +127,9 @@ function orRefusal<T, E extends PublicError>(kind: new (...facts: never[]) => E,
   }
 }
 
+/** So few rows that other requests may wait behind them. */
+const maxLightRows = 100;
+
 interface CompiledRun {
   readonly attempt: Attempt;
   readonly document: DocumentNode;
@@ -158,8 +161,9 @@ async function runCompiled(
   const steps = compiled.statements.map((statement, index) =>
     stepOf(statement, source, making, (answer) => answers.set(index, answer)),
   );
-  const { runsUserCode, customPlanning } = compiled;
-  const work = { isRequest: true, steps, mutation: isMutation, runsUserCode, customPlanning };
+  const { lightPages, runsUserCode, customPlanning } = compiled;
+  const isLight = lightPages !== null && rowsOf(lightPages, run.variables) <= maxLightRows;
+  const work = { isRequest: true, steps, mutation: isMutation, runsUserCode, isLight, customPlanning };
   try {
     const results = await runFlight(options, execution, attempt, work);
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);

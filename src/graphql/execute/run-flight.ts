@@ -65,6 +65,7 @@ export const noSteps = {
   steps: [],
   mutation: false,
   runsUserCode: false,
+  isLight: false,
   customPlanning: 'never',
 } as const;
 
@@ -80,7 +81,7 @@ function freshnessOf(options: ExecuteOptions, attempt: Attempt) {
 }
 
 /** What a flight runs. */
-interface Work extends Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'customPlanning'> {
+interface Work extends Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'isLight' | 'customPlanning'> {
   /** False: only a check of ours, which the function that runs before a request does not see. */
   readonly isRequest: boolean;
 }

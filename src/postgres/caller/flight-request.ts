@@ -38,6 +38,8 @@ export interface RunAsOptions extends SettingsInput {
   readonly runsUserCode: boolean;
   /** May be empty: then only the settings run, including the freshness check. */
   readonly steps: readonly Step[];
+  /** It is so light that it may share a connection and a write with others: a single step, which writes nothing. */
+  readonly isLight: boolean;
   /** When steps are planned for their values: never, where a plan for any values has taken long, or always. */
   readonly customPlanning: 'never' | 'once_slow' | 'always';
   /** Aborted on disconnect; cancels the statement. */
@@ -88,14 +90,14 @@ export class FlightRequest implements QueuedRequest {
     const { signal } = request.options;
     this.memory = new AnswerMemory(onOverflow, (bytes) => signal?.hold?.(bytes) !== false);
     this.#main = mainSteps(pool, request, { named, memory: this.memory });
-    this.statement = request.options.steps.length === 1 ? (this.#main.at(-1)?.name ?? '') : '';
-    const { mutation, runsUserCode, customPlanning, preRequest } = request.options;
-    this.shares = !alone && !mutation && preRequest === null && this.statement !== '';
+    const name = this.#main.at(-1)?.name ?? '';
+    const { isLight, mutation, runsUserCode, customPlanning, preRequest } = request.options;
+    this.statement = customPlanning === 'once_slow' ? name : '';
+    this.shares = isLight && !alone && !mutation && preRequest === null && name !== '';
     this.runsUserCode = runsUserCode || preRequest !== null;
     this.writes = mutation;
     this.#plansForValues =
-      customPlanning === 'always' ||
-      (customPlanning === 'once_slow' && pool.durations.wantsPlanForValues(this.statement));
+      customPlanning === 'always' || (this.statement !== '' && pool.slowPlans.wantsPlanForValues(this.statement));
   }
 
   makeFlight(connection: ApiConnection, { readOnly }: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {

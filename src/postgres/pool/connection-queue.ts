@@ -3,8 +3,7 @@
  * limit; one that finds the queue full is refused at once (`admits`). Figures: `npm run bench -- --overload`.
  *
  * Fair between roles, because operators set limits per role, then between callers of a role: first the one that holds
- * the fewest connections, then the one served longest ago. Statements not known to be quick leave one connection free per
- * role and one more per caller.
+ * the fewest connections, then the one served longest ago. A role leaves one connection free, and a caller two.
  */
 import { DatabaseError } from '../database-error.ts';
 import { afterUnpaused, type UnpausedTimer } from '../wire/unpaused-clock.ts';
@@ -14,8 +13,6 @@ export interface Turn {
   readonly role: string;
   /** One of those whom the queue treats equally: the user, or the network of a caller without a user. */
   readonly caller: string;
-  /** Its statements are known to be quick. */
-  readonly isQuick: boolean;
 }
 
 interface ConnectionQueueOptions {
@@ -29,21 +26,16 @@ const minSizeWithSpare = 5;
 /** Requests of one role that wait, for each connection: more are served in time only where each takes milliseconds. */
 const maxWaitingPerConnection = 100;
 
-/** What a role or caller holds. */
-interface Held {
+interface RoleTurns {
   held: number;
-  /** Those of them not known to be quick. */
-  slow: number;
-}
-
-interface RoleTurns extends Held {
   /** In order of arrival. */
   readonly waiting: Waiter[];
   /** Callers that hold or wait. */
   readonly callers: Map<string, CallerTurns>;
 }
 
-interface CallerTurns extends Held {
+interface CallerTurns {
+  held: number;
   waiting: number;
   /** Number of its last turn; 0: none. */
   lastTurn: number;
@@ -61,7 +53,7 @@ interface Waiter {
 export class ConnectionQueue {
   readonly #size: number;
   readonly #waitMs: number;
-  /** Reserved connections; otherwise one slow query per connection would block all others. */
+  /** Reserved connections; otherwise a slow query on each connection would block all others. */
   readonly #spare: number;
   /** By name. Only roles of the database, so there are few. */
   readonly #roles = new Map<string, RoleTurns>();
@@ -94,8 +86,8 @@ export class ConnectionQueue {
     if (this.#held === this.#size) return false;
     const turns = this.#turnsOf(turn.role);
     const caller = callerIn(turns, turn);
-    const isTaken = this.#mayStart(turns, caller, turn);
-    if (isTaken) this.#start(turns, caller, turn);
+    const isTaken = this.#mayStart(turns, caller);
+    if (isTaken) this.#start(turns, caller);
     else forgetIdle(turns, caller, turn);
     return isTaken;
   }
@@ -130,7 +122,8 @@ export class ConnectionQueue {
     const turns = this.#turnsOf(turn.role);
     const caller = callerIn(turns, turn);
     this.#held -= 1;
-    count(turns, caller, turn, -1);
+    turns.held -= 1;
+    caller.held -= 1;
     forgetIdle(turns, caller, turn);
     if (this.#waiting > 0) this.#startNext();
   }
@@ -144,20 +137,20 @@ export class ConnectionQueue {
   #turnsOf(role: string): RoleTurns {
     let turns = this.#roles.get(role);
     if (turns === undefined) {
-      turns = { held: 0, slow: 0, waiting: [], callers: new Map() };
+      turns = { held: 0, waiting: [], callers: new Map() };
       this.#roles.set(role, turns);
     }
     return turns;
   }
 
-  #mayStart(turns: RoleTurns, caller: CallerTurns, { isQuick }: Turn): boolean {
-    if (isQuick) return true;
-    return turns.slow < this.#size - this.#spare && caller.slow < this.#size - 2 * this.#spare;
+  #mayStart(turns: RoleTurns, caller: CallerTurns): boolean {
+    return turns.held < this.#size - this.#spare && caller.held < this.#size - 2 * this.#spare;
   }
 
-  #start(turns: RoleTurns, caller: CallerTurns, turn: Turn): void {
+  #start(turns: RoleTurns, caller: CallerTurns): void {
     this.#held += 1;
-    count(turns, caller, turn, 1);
+    turns.held += 1;
+    caller.held += 1;
     this.#turnNumber += 1;
     caller.lastTurn = this.#turnNumber;
   }
@@ -171,10 +164,10 @@ export class ConnectionQueue {
       if (at !== -1) [next, place] = [turns, at];
     }
     if (next === null) return;
-    const { turn, caller, start } = this.#remove(next, place);
+    const { caller, start } = this.#remove(next, place);
     // Behind the other roles.
     if (this.#waitingRoles.delete(next) && next.waiting.length > 0) this.#waitingRoles.add(next);
-    this.#start(next, caller, turn);
+    this.#start(next, caller);
     start();
   }
 
@@ -182,10 +175,10 @@ export class ConnectionQueue {
   #nextOf(turns: RoleTurns): number {
     let next: CallerTurns | null = null;
     let place = -1;
-    for (const [at, { turn, caller }] of turns.waiting.entries()) {
+    for (const [at, { caller }] of turns.waiting.entries()) {
       const isSooner =
         next === null || caller.held < next.held || (caller.held === next.held && caller.lastTurn < next.lastTurn);
-      if (isSooner && this.#mayStart(turns, caller, turn)) [next, place] = [caller, at];
+      if (isSooner && this.#mayStart(turns, caller)) [next, place] = [caller, at];
     }
     return place;
   }
@@ -209,18 +202,10 @@ export class ConnectionQueue {
   }
 }
 
-/** Counts a turn that starts or ends. */
-function count(turns: RoleTurns, caller: CallerTurns, { isQuick }: Turn, change: 1 | -1): void {
-  for (const each of [turns, caller]) {
-    each.held += change;
-    if (!isQuick) each.slow += change;
-  }
-}
-
 function callerIn({ callers }: RoleTurns, { caller }: Turn): CallerTurns {
   let turns = callers.get(caller);
   if (turns === undefined) {
-    turns = { held: 0, slow: 0, waiting: 0, lastTurn: 0 };
+    turns = { held: 0, waiting: 0, lastTurn: 0 };
     callers.set(caller, turns);
   }
   return turns;

@@ -1,5 +1,5 @@
 /**
- * Batches: quick queries that arrive in the same turn of the event loop share a connection and one write.
+ * Batches: light queries that arrive in the same turn of the event loop share a connection and one write.
  *
  * A socket write costs more than the rest of a small request, on both sides. Without sharing, one row by key takes 1.96
  * × the CPU of PostgreSQL and 1.19 × that of the gateway. Each flight stays its own transaction under its caller's
@@ -14,11 +14,10 @@ import type { DriverClient } from '../wire/driver.ts';
 import type { Flight, FlightOutcome } from '../wire/flight.ts';
 import type { ConnectionQueue, Turn } from './connection-queue.ts';
 import { type ApiConnection, BatchEntry, type QueuedRequest, requeued } from './queued-request.ts';
-import { loopIdleMs, type StatementDurations } from './statement-durations.ts';
+import { loopIdleMs, type SlowPlans } from './slow-plans.ts';
 
-/** Limit of the expected time of a whole batch, in milliseconds. */
-const budgetMs = 2;
-const maxRequests = 16;
+/** Few, because the last one waits for all before it, while other connections may be free. */
+const maxRequests = 8;
 /** How long a waiting batch may be joined: those that join have that much less of their promised wait. */
 const joinableMs = 50;
 /** Longest wait of the flights behind for an answer, in milliseconds. */
@@ -35,7 +34,7 @@ const cancelled = '57014';
 interface Connections {
   /** Decides whose turn it is. */
   readonly queue: ConnectionQueue;
-  readonly durations: StatementDurations;
+  readonly slowPlans: SlowPlans;
   /**
    * Opens a connection or takes an idle one for a turn that has started.
    *
@@ -51,14 +50,13 @@ class Batch implements Turn {
   /** Role and caller of the first request. */
   readonly role: string;
   readonly caller: string;
-  /** All of its requests are quick, and others may join. */
-  readonly isQuick: boolean;
+  /** Others may join: all of its requests are light. */
+  readonly #isShared: boolean;
   /** No connection was free at once. */
   isWaiting = false;
   readonly #connections: Connections;
   readonly #since = performance.now();
   readonly #waiting: BatchEntry[] = [];
-  #expectedMs = 0;
   #isOpen = true;
   /** The sent entries; the server is at `#at`. */
   #sent: readonly BatchEntry[] = none;
@@ -78,25 +76,23 @@ class Batch implements Turn {
   /** Runs from a cancel request until the answer. */
   #cancelTimer: NodeJS.Timeout | null = null;
   #stallTimer: NodeJS.Timeout | null = null;
-  /** Idle time of the event loop at the start and at the end of each flight, in milliseconds. */
-  #idleAt: number[] = [];
+  /** Idle time of the event loop when the flight before ended, in milliseconds. */
+  #idleMs = 0;
 
-  constructor({ role, caller, isQuick }: Turn, connections: Connections) {
+  constructor({ role, caller }: Turn, isShared: boolean, connections: Connections) {
     this.role = role;
     this.caller = caller;
-    this.isQuick = isQuick;
+    this.#isShared = isShared;
     this.#connections = connections;
   }
 
-  hasRoomFor(expectedMs: number): boolean {
-    const hasRoom = this.#isOpen && this.#waiting.length < maxRequests && this.#expectedMs + expectedMs <= budgetMs;
-    return hasRoom && performance.now() - this.#since < joinableMs;
+  get hasRoom(): boolean {
+    return this.#isOpen && this.#waiting.length < maxRequests && performance.now() - this.#since < joinableMs;
   }
 
-  add(request: QueuedRequest, expectedMs: number): BatchEntry {
+  add(request: QueuedRequest): BatchEntry {
     const entry = new BatchEntry(request, (left) => this.#cancel(left));
     this.#waiting.push(entry);
-    this.#expectedMs += expectedMs;
     return entry;
   }
 
@@ -116,7 +112,7 @@ class Batch implements Turn {
       for (const entry of this.#waiting) entry.settle({ kind: 'refused', problem });
       return;
     }
-    if (this.isQuick) setImmediate(() => this.#send(connection));
+    if (this.#isShared) setImmediate(() => this.#send(connection));
     else this.#send(connection);
   }
 
@@ -135,7 +131,7 @@ class Batch implements Turn {
       if (request.runsUserCode) connection.needsFullReset = true;
       return flight;
     });
-    this.#idleAt = [loopIdleMs()];
+    this.#idleMs = loopIdleMs();
     this.#flights[0]?.lead(this.#flights.slice(1));
     this.#submit(connection);
     if (sent.length > 1) this.#stallTimer = setTimeout(() => this.#watch(), stallMs);
@@ -148,7 +144,7 @@ class Batch implements Turn {
   #ended(index: number, outcome: FlightOutcome): void {
     const connection = this.#connection as ApiConnection;
     const entry = this.#sent[index] as BatchEntry;
-    this.#idleAt.push(loopIdleMs());
+    this.#noteDuration(entry.request.statement);
     this.#at = index + 1;
     if (this.#cancelTimer !== null) clearTimeout(this.#cancelTimer);
     this.#cancelTimer = null;
@@ -164,18 +160,11 @@ class Batch implements Turn {
     const code = (outcome.problem as { readonly code?: string }).code ?? '';
     this.#hasFailed = true;
     this.#isLost = outcome.lost;
-    this.#connections.durations.noteFailure(
-      entry.request.statement,
-      (this.#idleAt[index + 1] ?? 0) - (this.#idleAt[index] ?? 0),
-    );
     if (outcome.lost) this.#loseBehind();
     if (code === cancelled && this.#hasCancelled && entry !== this.#cancelledEntry) entry.settle(requeued);
     // It may have failed because of how its transaction began.
     if (index > 0 && this.#connection?.isUnusable && !outcome.lost) entry.settle(requeued);
-    if (code === refusedWrite && index > 0) {
-      this.#connections.durations.noteWrite(entry.request.statement);
-      entry.settle(requeued);
-    }
+    if (code === refusedWrite && index > 0) entry.settle(requeued);
   }
 
   /** The flights behind a failed one have no valid answer. */
@@ -245,10 +234,7 @@ class Batch implements Turn {
     setImmediate(() => {
       if (this.#stallTimer === null || this.#at > seen) return;
       const entry = this.#sent[seen] as BatchEntry;
-      if (this.#sent.slice(seen + 1).some(({ isOver }) => !isOver)) {
-        this.#connections.durations.noteStall(entry.request.statement);
-        this.#requeue(seen + 1);
-      }
+      this.#requeue(seen + 1);
       if (entry.isOver) this.#cancelFlight(this.#connection as ApiConnection);
       this.#stallTimer.refresh();
     });
@@ -259,7 +245,6 @@ class Batch implements Turn {
     this.#stallTimer = null;
     connection.needsFullReset = this.#hasFailed || this.#sent.some(({ request }) => request.runsUserCode);
     connection.wrote = this.#sent.some(({ request }) => request.writes);
-    if (!this.#hasFailed) this.#noteDurations();
     // The last batch is kept until the next one, but its answers are not.
     this.#waiting.length = 0;
     this.#sent = none;
@@ -270,26 +255,23 @@ class Batch implements Turn {
     else void this.#cancelling.then(release);
   }
 
-  /** An answer that arrived together with the previous one took at least its share of the total. */
-  #noteDurations(): void {
-    const [start = 0] = this.#idleAt;
-    const share = ((this.#idleAt.at(-1) ?? start) - start) / this.#sent.length;
-    this.#sent.forEach(({ request }, index) => {
-      const own = (this.#idleAt[index + 1] ?? start) - (this.#idleAt[index] ?? start);
-      if (request.statement !== '') this.#connections.durations.noteSuccess(request.statement, Math.max(own, share));
-    });
+  /** The duration of the flight that has just ended. */
+  #noteDuration(statement: string): void {
+    const idleMs = loopIdleMs();
+    if (statement !== '') this.#connections.slowPlans.note(statement, idleMs - this.#idleMs);
+    this.#idleMs = idleMs;
   }
 }
 
 /**
- * The batches of one pool: quick queries that arrive at the same moment, or wait for a connection as the same role,
+ * The batches of one pool: light queries that arrive at the same moment, or wait for a connection as the same role,
  * share one. Rules:
  *
- * - Only statements known to be quick share (statement-durations.ts), as many as fit into `budgetMs` together.
+ * - Which queries are light is decided when they are compiled (inspect-plan.ts).
  * - If an answer is late or cancelled, the flights behind it are `requeued`: sent again, alone, and the first answers
  *   dropped. A flight that runs in vain is cancelled if it takes long.
- * - Queries may call functions that write. Twice is harmless, because all but the first of a batch run read-only. A
- *   flight refused for that is sent again, alone, as its statement is from then on.
+ * - Policies may call functions that write. Twice is harmless, because all but the first of a batch run read-only. A
+ *   flight refused for that is sent again, alone.
  * - After user code, and on a connection in an unknown state, every flight starts with the whole reset, because the server reaches it
  *   whatever the flight before was answered.
  * - A preamble cannot change how transactions begin: flights that fail after such a change are sent again, alone.
@@ -307,18 +289,16 @@ export class FlightBatches {
   }
 
   /** Adds the request to the batch about to be sent if there is room, otherwise to a new one. */
-  enqueue(request: QueuedRequest, { role, caller }: Pick<Turn, 'role' | 'caller'>): BatchEntry {
-    const expectedMs = request.shares ? this.#connections.durations.expectedMs(request.statement) : null;
-    const mayShare = expectedMs !== null && expectedMs < budgetMs;
-    if (mayShare) {
-      const open = this.#open?.hasRoomFor(expectedMs) ? this.#open : this.#waiting.get(role);
-      if (open?.hasRoomFor(expectedMs)) return open.add(request, expectedMs);
+  enqueue(request: QueuedRequest, turn: Turn): BatchEntry {
+    if (request.shares) {
+      const open = this.#open?.hasRoom ? this.#open : this.#waiting.get(turn.role);
+      if (open?.hasRoom) return open.add(request);
     }
-    const batch = new Batch({ role, caller, isQuick: mayShare }, this.#connections);
-    const entry = batch.add(request, expectedMs ?? budgetMs);
+    const batch = new Batch(turn, request.shares, this.#connections);
+    const entry = batch.add(request);
     void batch.start();
-    if (mayShare && batch.isWaiting) this.#waiting.set(role, batch);
-    else if (mayShare) this.#open = batch;
+    if (request.shares && batch.isWaiting) this.#waiting.set(turn.role, batch);
+    else if (request.shares) this.#open = batch;
     return entry;
   }
 }

@@ -19,7 +19,7 @@ import { StatementNames } from '../wire/statement-names.ts';
 import { ConnectionQueue, type Turn } from './connection-queue.ts';
 import { FlightBatches } from './flight-batch.ts';
 import type { ApiConnection } from './queued-request.ts';
-import { StatementDurations } from './statement-durations.ts';
+import { SlowPlans } from './slow-plans.ts';
 
 /** Settings that a reset cannot restore. PostgreSQL reports a change, and the connection is closed. */
 const unresettable: ReadonlySet<string> = new Set(['default_transaction_read_only', 'session_authorization']);
@@ -29,7 +29,7 @@ export interface ApiPool {
   readonly names: StatementNames;
   readonly queue: ConnectionQueue;
   readonly batches: FlightBatches;
-  readonly durations: StatementDurations;
+  readonly slowPlans: SlowPlans;
   readonly counts: FlightCounts;
   state(): PoolState;
   /** Opens a connection, so that the first request has one. On failure, the requests will report it. */
@@ -96,12 +96,12 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     connection.client.release(broken || connection.isUnusable || (shared === null && connection.prepared.isWorn));
     queue.leave(turn);
   };
-  const durations = new StatementDurations();
+  const slowPlans = new SlowPlans();
   return {
     names,
     queue,
-    batches: new FlightBatches({ queue, durations, acquire, release }),
-    durations,
+    batches: new FlightBatches({ queue, slowPlans, acquire, release }),
+    slowPlans,
     counts,
     state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),
     open: () =>

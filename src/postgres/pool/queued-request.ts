@@ -33,7 +33,7 @@ export interface FlightHow {
 
 /** A request that waits for its flight. */
 export interface QueuedRequest {
-  /** Statement name for recording its duration; empty: not recorded. */
+  /** Name of a statement whose plan may not fit its values (slow-plans.ts); empty: its duration is not recorded. */
   readonly statement: string;
   /** Whether it may share a batch. */
   readonly shares: boolean;

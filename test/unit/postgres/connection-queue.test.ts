@@ -11,19 +11,18 @@ beforeEach(() => {
 });
 
 const open = (size: number, waitMs = 60_000) => new ConnectionQueue({ size, waitMs });
-const slow = (role: string, caller = 'one'): Turn => ({ role, caller, isQuick: false });
-const quick = (role: string, caller = 'one'): Turn => ({ role, caller, isQuick: true });
+const turn = (role: string, caller = 'one'): Turn => ({ role, caller });
 
 /** Holds so many connections. */
-function hold(queue: ConnectionQueue, turn: Turn, count: number): readonly Turn[] {
-  const turns = Array.from({ length: count }, () => ({ ...turn }));
+function hold(queue: ConnectionQueue, of: Turn, count: number): readonly Turn[] {
+  const turns = Array.from({ length: count }, () => ({ ...of }));
   expect(turns.map((each) => queue.take(each))).toEqual(turns.map(() => true));
   return turns;
 }
 
 /** Waits under a name, which is logged when it has its turn or is refused. */
-function wait(queue: ConnectionQueue, turn: Turn, name: string): Turn {
-  const own = { ...turn };
+function wait(queue: ConnectionQueue, of: Turn, name: string): Turn {
+  const own = { ...of };
   queue.wait(own).then(
     () => log.push(name),
     (problem) => log.push(`${name}: ${problem.kind}`),
@@ -36,15 +35,15 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 describe('whose turn it is', () => {
   test('a free connection is taken without waiting', () => {
     const queue = open(3);
-    hold(queue, slow('anon'), 3);
-    expect(queue.take(slow('anon'))).toBe(false);
+    hold(queue, turn('anon'), 3);
+    expect(queue.take(turn('anon'))).toBe(false);
     expect(queue.waiting).toBe(0);
   });
 
   test('within a role the first that came is the first served', async () => {
     const queue = open(1);
-    let [held] = hold(queue, slow('anon'), 1) as [Turn];
-    const waiting = ['a', 'b', 'c'].map((name) => wait(queue, slow('anon'), name));
+    let [held] = hold(queue, turn('anon'), 1) as [Turn];
+    const waiting = ['a', 'b', 'c'].map((name) => wait(queue, turn('anon'), name));
     for (const next of waiting) {
       queue.leave(held);
       held = next;
@@ -55,10 +54,10 @@ describe('whose turn it is', () => {
 
   test('roles that hold the same number take turns, however many wait in one of them', async () => {
     const queue = open(1);
-    let [held] = hold(queue, slow('crowd'), 1) as [Turn];
+    let [held] = hold(queue, turn('crowd'), 1) as [Turn];
     const turns = new Map(
       ['crowd 1', 'crowd 2', 'crowd 3', 'other 1', 'other 2'].map((name) => {
-        return [name, wait(queue, slow(name.split(' ')[0]!), name)];
+        return [name, wait(queue, turn(name.split(' ')[0]!), name)];
       }),
     );
     for (let round = 0; round < 5; round += 1) {
@@ -71,10 +70,10 @@ describe('whose turn it is', () => {
 
   test('a request that leaves the queue costs its role no turn', async () => {
     const queue = open(1);
-    const [held] = hold(queue, slow('third'), 1) as [Turn];
-    const left = wait(queue, slow('first'), 'first left');
-    wait(queue, slow('first'), 'first');
-    wait(queue, slow('second'), 'second');
+    const [held] = hold(queue, turn('third'), 1) as [Turn];
+    const left = wait(queue, turn('first'), 'first left');
+    wait(queue, turn('first'), 'first');
+    wait(queue, turn('second'), 'second');
     queue.withdraw(left, new DatabaseError({ kind: 'cancelled', primary: 'Gone.' }));
     queue.leave(held);
     await settled();
@@ -82,41 +81,38 @@ describe('whose turn it is', () => {
   });
 
   test('the role that holds fewer connections is next, until both hold the same', async () => {
-    const queue = open(6);
-    const held = hold(queue, quick('crowd'), 6);
-    wait(queue, quick('crowd'), 'crowd');
-    for (const name of ['other 1', 'other 2', 'other 3', 'other 4']) wait(queue, quick('other'), name);
-    for (const turn of held.slice(0, 4)) queue.leave(turn);
+    const queue = open(4);
+    const held = hold(queue, turn('crowd'), 4);
+    wait(queue, turn('crowd'), 'crowd');
+    for (const name of ['other 1', 'other 2', 'other 3']) wait(queue, turn('other'), name);
+    for (const each of held.slice(0, 3)) queue.leave(each);
     await settled();
-    expect(log).toEqual(['other 1', 'other 2', 'other 3', 'crowd']);
+    expect(log).toEqual(['other 1', 'other 2', 'crowd']);
   });
 
-  test('one connection is kept from the slow statements of a role that holds all others', async () => {
+  test('one connection is kept from a role that holds all others', async () => {
     const queue = open(5);
-    const held = [...hold(queue, slow('crowd'), 3), ...hold(queue, slow('crowd', 'two'), 1)];
-    expect(queue.take(slow('crowd', 'two'))).toBe(false);
-    wait(queue, slow('crowd'), 'slow one');
-    expect(queue.take(slow('other'))).toBe(true);
-    queue.leave(slow('other'));
-    // Quick ones of the role itself may have it, past the slow ones that wait.
-    expect(queue.take(quick('crowd'))).toBe(true);
-    queue.leave(quick('crowd'));
+    const held = [...hold(queue, turn('crowd'), 3), ...hold(queue, turn('crowd', 'two'), 1)];
+    expect(queue.take(turn('crowd', 'three'))).toBe(false);
+    wait(queue, turn('crowd'), 'waiting');
+    expect(queue.take(turn('other'))).toBe(true);
+    queue.leave(turn('other'));
     await settled();
     expect(log).toEqual([]);
     queue.leave(held[0]!);
     await settled();
-    expect(log).toEqual(['slow one']);
+    expect(log).toEqual(['waiting']);
   });
 
-  test('one more is kept from the slow statements of a single caller', async () => {
+  test('one more is kept from a single caller', async () => {
     const queue = open(5);
-    const held = hold(queue, slow('anon', 'greedy'), 3);
-    expect(queue.take(slow('anon', 'greedy'))).toBe(false);
-    for (const name of ['greedy 1', 'greedy 2']) wait(queue, slow('anon', 'greedy'), name);
+    const held = hold(queue, turn('anon', 'greedy'), 3);
+    expect(queue.take(turn('anon', 'greedy'))).toBe(false);
+    for (const name of ['greedy 1', 'greedy 2']) wait(queue, turn('anon', 'greedy'), name);
     // Another caller of the same role is served at once, and again.
-    const [other] = hold(queue, slow('anon', 'other'), 1) as [Turn];
+    const [other] = hold(queue, turn('anon', 'other'), 1) as [Turn];
     queue.leave(other);
-    expect(queue.take(slow('anon', 'other'))).toBe(true);
+    expect(queue.take(turn('anon', 'other'))).toBe(true);
     await settled();
     expect(log).toEqual([]);
     queue.leave(held[0]!);
@@ -126,11 +122,11 @@ describe('whose turn it is', () => {
 
   test('callers of a role take turns, however many requests of one of them wait', async () => {
     const queue = open(1);
-    let [held] = hold(queue, quick('anon', 'crowd'), 1) as [Turn];
+    let [held] = hold(queue, turn('anon', 'crowd'), 1) as [Turn];
     const turns = new Map(
       ['crowd 1', 'crowd 2', 'crowd 3', 'other 1', 'other 2'].map((name) => [
         name,
-        wait(queue, quick('anon', name.split(' ')[0]!), name),
+        wait(queue, turn('anon', name.split(' ')[0]!), name),
       ]),
     );
     for (let round = 0; round < 5; round += 1) {
@@ -143,16 +139,16 @@ describe('whose turn it is', () => {
 
   test('nobody waits longer than allowed', async () => {
     const queue = open(1, 10);
-    hold(queue, slow('anon'), 1);
-    await expect(queue.wait(slow('anon'))).rejects.toMatchObject({ kind: 'overloaded' });
+    hold(queue, turn('anon'), 1);
+    await expect(queue.wait(turn('anon'))).rejects.toMatchObject({ kind: 'overloaded' });
     expect(queue.waiting).toBe(0);
   });
 
   test('one that has left the queue is not served, and is in nobody’s way', async () => {
     const queue = open(1);
-    const [held] = hold(queue, slow('anon'), 1) as [Turn];
-    const leaving = wait(queue, slow('anon'), 'leaving');
-    wait(queue, slow('anon'), 'staying');
+    const [held] = hold(queue, turn('anon'), 1) as [Turn];
+    const leaving = wait(queue, turn('anon'), 'leaving');
+    wait(queue, turn('anon'), 'staying');
     queue.withdraw(leaving, Object.assign(new Error(), { kind: 'left' }) as never);
     queue.leave(held);
     await settled();
@@ -164,17 +160,17 @@ describe('a full queue', () => {
   /** A queue of one connection, held, in which so many of `crowd` wait. */
   function busy(waiting: number, waitMs?: number): { readonly queue: ConnectionQueue; readonly held: Turn } {
     const queue = open(1, waitMs);
-    const [held] = hold(queue, slow('crowd'), 1) as [Turn];
-    for (let count = 0; count < waiting; count += 1) wait(queue, slow('crowd'), `crowd ${count}`);
+    const [held] = hold(queue, turn('crowd'), 1) as [Turn];
+    for (let count = 0; count < waiting; count += 1) wait(queue, turn('crowd'), `crowd ${count}`);
     return { queue, held };
   }
 
   test('refuses those who have a request in it, until one is served', async () => {
     const { queue, held } = busy(99);
     expect(queue.admits('crowd', 'one')).toBe(true);
-    wait(queue, slow('crowd'), 'last');
+    wait(queue, turn('crowd'), 'last');
     expect(queue.admits('crowd', 'one')).toBe(false);
-    wait(queue, slow('crowd'), 'too late');
+    wait(queue, turn('crowd'), 'too late');
     await settled();
     expect(log).toEqual(['too late: overloaded']);
     queue.leave(held);
@@ -184,9 +180,9 @@ describe('a full queue', () => {
   test('lets in the first request of another caller, and those of other roles', () => {
     const { queue } = busy(100);
     expect(queue.admits('crowd', 'another')).toBe(true);
-    wait(queue, slow('crowd', 'another'), 'first');
+    wait(queue, turn('crowd', 'another'), 'first');
     expect(queue.admits('crowd', 'another')).toBe(false);
-    wait(queue, slow('other'), 'first');
+    wait(queue, turn('other'), 'first');
     expect(queue.admits('other', 'one')).toBe(true);
   });
 
@@ -205,8 +201,8 @@ describe('a pause of the whole process', () => {
 
   test('is no reason to refuse one who waits', async () => {
     const queue = new ConnectionQueue({ size: 1, waitMs: 500 });
-    const [held] = hold(queue, slow('anon'), 1) as [Turn];
-    wait(queue, slow('anon'), 'patient');
+    const [held] = hold(queue, turn('anon'), 1) as [Turn];
+    wait(queue, turn('anon'), 'patient');
     await pause(600);
     queue.leave(held);
     await settled();

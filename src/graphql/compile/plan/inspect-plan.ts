@@ -1,4 +1,4 @@
-/** Questions about plans: which code they run, and whether their best PostgreSQL plan depends on values. */
+/** Questions about plans: which code they run, whether they are light, and whether their best PostgreSQL plan depends on values. */
 import type { Table } from '../../model/model.ts';
 import { operatorRow } from '../../schema/operators.ts';
 import type {
@@ -7,6 +7,7 @@ import type {
   ConnectionEntry,
   ConnectionPlan,
   Expression,
+  LimitPlan,
   ObjectPlan,
   OperationPlan,
   OrderExpression,
@@ -186,6 +187,46 @@ function writtenTables({ table, nested }: WritePlan): readonly Table[] {
 export function runsVolatile({ entries }: ObjectPlan): boolean {
   return someValue(entries, (value) => calledBy(value)?.routine.volatility === 'volatile');
 }
+
+/**
+ * The pages on the path of each collection of a light operation: with few rows, it most likely takes PostgreSQL less than a
+ * millisecond, for it reads rows by keys or by what their own columns are compared with, and calls no function. Null for
+ * others.
+ */
+export function lightPages({ kind, fields }: OperationPlan): readonly (readonly LimitPlan[])[] | null {
+  return kind === 'query' && !someValue(fields, isHeavy) ? fields.flatMap((value) => pagesIn(value, [])) : null;
+}
+
+function pagesIn(value: ValuePlan, above: readonly LimitPlan[]): readonly (readonly LimitPlan[])[] {
+  const below = objectsIn(value).flatMap(({ entries }) => entries);
+  if (value.kind !== 'connection') return below.flatMap((entry) => pagesIn(entry, above));
+  const { entries, page } = value.connection;
+  const pages = [...above, page.limit];
+  const showsPage = entries.some(({ kind }) => kind === 'edges' || kind === 'page_info');
+  return showsPage ? [pages, ...below.flatMap((entry) => pagesIn(entry, pages))] : [];
+}
+
+function isHeavy(value: ValuePlan): boolean {
+  if (calledBy(value) !== null) return true;
+  if (value.kind !== 'connection') return false;
+  const { source, filter, order, entries } = value.connection;
+  const isFiltered = source.kind === 'relationship' || (filter !== null && compares(filter, () => true));
+  return (
+    (filter !== null && compares(filter, readsMore)) ||
+    order.some(({ expression }) => expression.kind !== 'column') ||
+    // Counts of whole tables.
+    (!isFiltered && entries.some(({ kind }) => kind === 'total_count' || kind === 'aggregate' || kind === 'groups'))
+  );
+}
+
+// Whether a condition reads other rows, calls a function, or looks into values.
+function readsMore(condition: Condition): boolean {
+  if (condition.kind !== 'compare') return readsOthers.has(condition.kind) || looksInside(condition);
+  const { isPattern } = operatorRow(condition.operator);
+  return isPattern || looksInside(condition) || condition.expression.kind === 'computed';
+}
+
+const readsOthers: ReadonlySet<Condition['kind']> = new Set(['exists', 'count_related', 'group_related', 'holds']);
 
 /** When statements get custom plans: never, after a generic plan was slow, or always. */
 export type CustomPlanning = 'never' | 'once_slow' | 'always';
