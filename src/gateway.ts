@@ -3,6 +3,7 @@
  * reload and stop. No decisions about requests are made here.
  */
 import type { AddressInfo } from 'node:net';
+import { createAuthPool } from './auth/auth-pool.ts';
 import { type OpenAuth, openAuth } from './auth/open-auth.ts';
 import type { PasswordHasher } from './auth/secrets/passwords.ts';
 import { createRateLimiter } from './auth/store/rate-limit.ts';
@@ -17,9 +18,7 @@ import { isProjectToken } from './management/authorize.ts';
 import { type Management, openManagement } from './management/open-management.ts';
 import type { ManagementParts, RequestKind } from './management/routes/management-parts.ts';
 import type { AuthStart } from './management/templates/start-templates.ts';
-import { authSchemas } from './postgres/migrations/migrate.ts';
-import { guardPool, type OwnPool } from './postgres/migrations/own-pool.ts';
-import { createSystemPool } from './postgres/system/run-system.ts';
+import type { OwnPool } from './postgres/migrations/own-pool.ts';
 import { addRoutes, type RouteParts } from './routes.ts';
 import { createAuthenticator } from './server/caller/authenticate.ts';
 import { closeServer, createHttpServer, type HttpServer } from './server/create-http-server.ts';
@@ -86,9 +85,6 @@ export interface GatewayExtras {
   /** Collects the metrics of all processes that share the port, including this one; absent: there is only this one. */
   readonly gather?: () => Promise<readonly MetricSeries[]>;
 }
-
-/** Far more than a user's row has; functions of an operator run here, too. */
-const maxAuthRowBytes = 16 * 1024 * 1024;
 
 /**
  * Starts a gateway. When the promise resolves, the schema was read or the database found unavailable.
@@ -175,20 +171,6 @@ async function openLog(config: Config, { observe }: GatewayExtras) {
     isLocal: config.localProject,
   });
   return { log: logger.observe, flush: () => logger.flush() };
-}
-
-function createAuthPool(config: Config, observe: Observe, onError: (problem: Error) => void): OwnPool {
-  const pool = createSystemPool({
-    connectionString: config.adminDatabaseUrl,
-    size: config.authPoolSize,
-    waitMs: config.poolWaitMs,
-    applicationName: 'pgreflect auth',
-    maxMessageBytes: maxAuthRowBytes,
-    preparedStatements: config.preparedStatements,
-    onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
-    onError,
-  });
-  return guardPool(pool, authSchemas(config.adoptRole ?? []));
 }
 
 function controlsOf({ graphql: { reflector }, management }: Parts, tickets: StudioTickets) {

@@ -1,6 +1,6 @@
 /** `/health`: the process runs. `/ready`: it can answer requests, or the reason why not. */
 import type { FastifyInstance } from 'fastify';
-import type { SystemPool } from '../postgres/system/run-system.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';
 import { retryAfterSeconds } from './error-body.ts';
 
@@ -27,13 +27,13 @@ const patienceMs = 2000;
 const isSilent = 'The database is not responding.';
 
 /** Makes the check. @param notReady A reason that needs no query. */
-export function createReadiness(notReady: () => string | null, systemPool: SystemPool): Readiness {
+export function createReadiness(notReady: () => string | null, database: Queryable): Readiness {
   let asked: { readonly at: number; readonly answer: Promise<string | null> } | null = null;
   return async () => {
     const reason = notReady();
     if (reason !== null) return reason;
     if (asked === null || performance.now() - asked.at > readyForMs) {
-      const answer = finishesWithin(patienceMs, systemPool.query('select 1')).then(
+      const answer = finishesWithin(patienceMs, database.query('select 1')).then(
         (answered) => (answered ? null : isSilent),
         () => isSilent,
       );

@@ -59,6 +59,7 @@ test('what is not run says why', () => {
       "docs/embedding.md (js): test/package/embedding.test.ts runs the blocks of this page together",
       "docs/embedding.md (js): test/package/embedding.test.ts runs the blocks of this page together",
       "docs/embedding.md (js): test/package/embedding.test.ts runs the blocks of this page together",
+      "docs/embedding.md (js): test/package/embedding.test.ts runs the blocks of this page together",
       "docs/first-query.md (sh): the tests of the package start it",
       "docs/from-supabase.md (sh): test/migrations/move.test.ts runs it",
       "docs/from-supabase.md (sh): test/migrations/move.test.ts runs it",

@@ -2,6 +2,7 @@
  * Runs in a folder with the programs of docs/embedding.md: asks each of them, and prints what it has answered as JSON.
  */
 import { createRequire } from 'node:module';
+import { auth } from './auth.js';
 import { app as fastify } from './fastify.js';
 import { gateway } from './gateway.js';
 import { graphql } from './graphql.js';
@@ -28,6 +29,8 @@ const event = {
   isBase64Encoded: false,
   requestContext: { http: { method: 'POST', sourceIp: '192.0.2.7' } },
 };
+const account = JSON.stringify({ email: 'ann@mail.test', password: 'a good password' });
+const signUp = post('https://shop.example.com/auth/v1/signup', { body: account });
 const answers = {
   fastify: await read(await fetch(`${origin}/graphql/v1`, post(`${origin}/graphql/v1`))),
   fastifyAuth: await read(await fetch(`${origin}/auth/v1/settings`, { headers })),
@@ -51,12 +54,16 @@ const answers = {
     },
   ),
   ready: gateway.ready(),
+  auth: (await read(await auth.fetch(new Request('https://shop.example.com/auth/v1/settings', { headers })))).status,
+  authSignUp: await read(await auth.fetch(signUp)),
+  authElsewhere: await read(await auth.fetch(post())),
+  authReady: await auth.ready(),
   types: Object.keys((await gateway.schema('anon')).getTypeMap()).includes('thing'),
   unknownRole: await gateway.schema('nobody'),
   html,
   fastifyVersion: createRequire(import.meta.url)('fastify/package.json').version.split('.')[0],
 };
 await fastify.close();
-await Promise.all([gateway.close(), graphql.close()]);
+await Promise.all([gateway.close(), graphql.close(), auth.close()]);
 // The gateway logs to standard output, too.
 process.stdout.write(`\nanswers: ${JSON.stringify(answers)}\n`);

@@ -6,9 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { createAuth } from '../../src/embed/auth.ts';
 import { createGateway } from '../../src/index.ts';
 import { anonKey, secret } from '../support/http.ts';
-import { createAuthDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, createDatabase } from '../support/postgres.ts';
 import { embeddingSchema, expectEmbeddingAnswers, writeEmbeddingPrograms } from './embedding.ts';
 
 const run = promisify(execFile);
@@ -27,6 +28,7 @@ test('the programs of docs/embedding.md answer as over HTTP', async () => {
   writeEmbeddingPrograms(folder, {
     pgreflect: join(source, 'index.ts'),
     'pgreflect/graphql': join(source, 'embed/graphql.ts'),
+    'pgreflect/auth': join(source, 'embed/auth.ts'),
     'pgreflect/go-templates': join(source, 'embed/go-templates.ts'),
   });
   const env = { ...process.env, DATABASE_URL: url, JWT_SECRET: secret, ANON_KEY: anonKey };
@@ -42,6 +44,16 @@ test('wrong options are refused together, by their names', async () => {
       expect.objectContaining({ problem: expect.stringContaining('--port') }),
     ]),
   });
+});
+
+test('the auth service alone says what it lacks: a key that signs, its tables', async () => {
+  const { url } = await createDatabase('');
+  await expect(createAuth({ databaseUrl: url, jwksUrl: 'https://keys.example.com/jwks.json' })).rejects.toMatchObject({
+    problems: [{ problem: 'No key signs tokens.', fix: expect.stringContaining('jwtSecret') }],
+  });
+  const auth = await createAuth({ databaseUrl: url, jwtSecret: secret });
+  onTestFinished(() => auth.close());
+  expect(await auth.ready()).toContain('pgreflect init --auth');
 });
 
 test('the management API takes bodies larger than those of operations', async () => {
@@ -66,16 +78,26 @@ test('the management API takes bodies larger than those of operations', async ()
 });
 
 test('pgreflect/graphql loads no HTTP server, no account and no email', async () => {
-  const folder = makeFolder();
-  const list = `import { registerHooks } from 'node:module';
-    const urls = [];
-    registerHooks({ load(url, context, next) { urls.push(url); return next(url, context); } });
-    await import(${JSON.stringify(join(source, 'embed/graphql.ts'))});
-    process.stdout.write(JSON.stringify(urls));`;
-  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', list], { cwd: folder });
-  const loaded: string[] = JSON.parse(stdout);
+  const loaded = await loadedBy('embed/graphql.ts');
   expect(loaded.some((url) => url.endsWith('/src/graphql/open-graphql.ts'))).toBe(true);
   expect(
     loaded.filter((url) => /\/src\/(auth|email|management|studio|cli)\/|node_modules\/fastify\//.test(url)),
   ).toEqual([]);
 });
+
+test('pgreflect/auth loads nothing of the GraphQL API', async () => {
+  const loaded = await loadedBy('embed/auth.ts');
+  expect(loaded.some((url) => url.endsWith('/src/auth/open-auth.ts'))).toBe(true);
+  expect(loaded.filter((url) => /\/src\/(graphql|studio|cli)\/|node_modules\/graphql(-yoga)?\//.test(url))).toEqual([]);
+});
+
+/** The modules that an entry of the package loads. */
+async function loadedBy(entry: string): Promise<readonly string[]> {
+  const list = `import { registerHooks } from 'node:module';
+    const urls = [];
+    registerHooks({ load(url, context, next) { urls.push(url); return next(url, context); } });
+    await import(${JSON.stringify(join(source, entry))});
+    process.stdout.write(JSON.stringify(urls));`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', list], { cwd: makeFolder() });
+  return JSON.parse(stdout);
+}

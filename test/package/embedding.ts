@@ -57,6 +57,13 @@ export function expectEmbeddingAnswers(text: string): void {
     execute: rows('Tent'),
     asUser: rows('Tent'),
     ready: null,
+    auth: 200,
+    authSignUp: { status: 200, body: expect.objectContaining({ email: 'ann@mail.test', aud: 'authenticated' }) },
+    authElsewhere: {
+      status: 404,
+      body: { errors: [expect.objectContaining({ message: 'The auth service is below "/auth/v1".' })] },
+    },
+    authReady: null,
     types: true,
     unknownRole: null,
     html: '<a href="#ZgotmplZ">&lt;b&gt;Tent&lt;/b&gt;</a>',

@@ -17,7 +17,7 @@ import { ownRoutes, userRoutes } from './auth-user-routes.ts';
 import { asLinkPage } from './refused-link-page.ts';
 
 /** Largest body in bytes. */
-const maxBodyBytes = 1_048_576;
+export const maxAuthBodyBytes = 1_048_576;
 
 const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -64,7 +64,7 @@ function addRoute(scope: FastifyInstance, route: AuthRoute, parts: HttpParts, au
     url: route.path,
     // A HEAD request must not use up a link.
     exposeHeadRoute: false,
-    bodyLimit: maxBodyBytes,
+    bodyLimit: maxAuthBodyBytes,
     // A browser has no key for a form; only the body shows whether it is one.
     [route.form === undefined ? 'onRequest' : 'preHandler']: async (request: FastifyRequest) => {
       if (route.access !== 'anyone' && !(route.form && isForm(request))) await checkKey(request, parts);
