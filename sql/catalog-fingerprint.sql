@@ -52,7 +52,7 @@ types as materialized (
   from pg_catalog.pg_type t
   where t.oid in (select u.oid from used_types u)
     or t.oid in (select a.typelem from pg_catalog.pg_type a where a.oid in (select u.oid from used_types u))
-    -- A domain's base type may be a domain of any schema, and a composite type may have members of others.
+    -- A domain's base type may be a domain of any schema, and a composite type may have attributes of others.
     or t.typtype = 'd' or t.typrelid in (select c.oid from composites c)
     or t.typtype = 'e' and t.typnamespace in (select e.oid from exposed e)
 ),

@@ -63,7 +63,7 @@ used_types (oid) as (
     union select t.oid from pg_catalog.pg_type t where t.typtype = 'e' and t.typnamespace in (select e.oid from exposed e)
   )) u (oid)
   union
-  -- Elements of arrays, base types of domains and members of composite types. Types such as point have a `typelem`, too,
+  -- Elements of arrays, base types of domains and attributes of composite types. Types such as point have a `typelem`, too,
   -- which adds rows that do no harm.
   select part.oid
   from used_types u
@@ -288,7 +288,7 @@ from (values
       where q.oprname = '=' and q.oprleft = q.oprright
     ) e
   )),
-  ('members', (
+  ('composite_attributes', (
     -- Of composite types that belong to no table.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(t.oid::pg_catalog.text, a.attname, a.atttypid::pg_catalog.text, a.atttypmod)
       order by a.attrelid, a.attnum), '[]')

@@ -9,4 +9,4 @@ select exists (
 ) and (
   select count(*) = 2 from pg_catalog.pg_event_trigger t
   where t.evtname in ('pgreflect_ddl', 'pgreflect_drop') and t.evtenabled in ('O', 'A')
-) and coalesce(pg_catalog.current_setting('event_triggers', true), 'on') <> 'off' as watched
+) and coalesce(pg_catalog.current_setting('event_triggers', true), 'on') <> 'off' as has_change_trigger

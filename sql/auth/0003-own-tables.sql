@@ -124,8 +124,8 @@ comment on table auth.pgreflect_pending_identities is 'Identities of providers t
 
 -- Evidence that more than one person has used an address that nobody has proved (src/auth/accounts/claim-account.ts).
 
--- missing: table auth.pgreflect_entries
-create table auth.pgreflect_entries (
+-- missing: table auth.pgreflect_unverified_inputs
+create table auth.pgreflect_unverified_inputs (
   user_id uuid not null,
   -- `admin`: an admin entered the account, and every proof keeps it. `other`: another request than the account's own sign-up
   -- has sent the newest confirmation. `self`: nobody else came. `withheld`: what a link of the PKCE flow took away, until its verifier gives it back.
@@ -137,16 +137,16 @@ create table auth.pgreflect_entries (
   flow_id uuid,
   password_hash text,
   user_metadata jsonb,
-  constraint pgreflect_entries_pkey primary key (user_id),
-  constraint pgreflect_entries_user_id_fkey foreign key (user_id) references auth.users (id) on delete cascade,
-  constraint pgreflect_entries_flow_id_fkey foreign key (flow_id) references auth.flow_state (id) on delete cascade,
-  constraint pgreflect_entries_entered_by_check check (entered_by in ('admin', 'other', 'self', 'withheld'))
+  constraint pgreflect_unverified_inputs_pkey primary key (user_id),
+  constraint pgreflect_unverified_inputs_user_id_fkey foreign key (user_id) references auth.users (id) on delete cascade,
+  constraint pgreflect_unverified_inputs_flow_id_fkey foreign key (flow_id) references auth.flow_state (id) on delete cascade,
+  constraint pgreflect_unverified_inputs_entered_by_check check (entered_by in ('admin', 'other', 'self', 'withheld'))
 );
-create index pgreflect_entries_flow_id_idx on auth.pgreflect_entries (flow_id);
-alter table auth.pgreflect_entries enable row level security;
-comment on table auth.pgreflect_entries is 'Accounts without a proved address that an admin has entered, or that several people have asked for.';
+create index pgreflect_unverified_inputs_flow_id_idx on auth.pgreflect_unverified_inputs (flow_id);
+alter table auth.pgreflect_unverified_inputs enable row level security;
+comment on table auth.pgreflect_unverified_inputs is 'Accounts without a proved address that an admin has entered, or that several people have asked for.';
 -- Pending invitations: only an admin has entered data there.
-insert into auth.pgreflect_entries (user_id, entered_by)
+insert into auth.pgreflect_unverified_inputs (user_id, entered_by)
 select u.id, 'admin' from auth.users u
 where u.invited_at is not null and u.email_confirmed_at is null and u.phone is null
   and (u.encrypted_password is null or u.encrypted_password = '')

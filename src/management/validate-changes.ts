@@ -250,7 +250,7 @@ function wrong(message: string): ChangeProblem {
 /** Most unknown names reported; a body may contain any number. */
 const maxUnknown = 20;
 
-/** Describes unknown members. Names are quoted, shortened: they are the caller's own. */
+/** Describes unknown fields. Names are quoted, shortened: they are the caller's own. */
 export function describeUnknown(names: readonly string[], known: readonly string[]): readonly string[] {
   const shown = names.slice(0, maxUnknown).map((name) => {
     // A template is named without its part more often than it is mistyped.

@@ -6,7 +6,7 @@ import { checkedFields } from '../email/lint/check-field.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import { about, integer, listOf, named, objectOf, record, text, type ValueOf } from '../shared/schema.ts';
 
-const members = {
+const fields = {
   version: integer,
   changed: listOf(about(text, 'Name of a field that differs from the version before.')),
   updatedAt: about(text, { format: 'date-time' }),
@@ -14,13 +14,13 @@ const members = {
 };
 
 /** A version. */
-export const configVersion = named('ConfigVersion', objectOf(members));
+export const configVersion = named('ConfigVersion', objectOf(fields));
 
 /** A version and the texts and switches of its emails. */
 export const emailsOfVersion = named(
   'ConfigVersionEmails',
   objectOf({
-    ...members,
+    ...fields,
     values: about(record<Readonly<Record<string, unknown>>>(), 'Values by field; null: not stored.'),
   }),
 );

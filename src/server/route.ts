@@ -167,8 +167,8 @@ function alternatives(schemas: readonly Described[]): JsonSchema {
 }
 
 function formContent(form: Readonly<Record<string, string>>): JsonSchema {
-  const members = Object.entries(form).map(([name, description]) => [name, { ...text.json, description }]);
-  const schema = { type: 'object', properties: Object.fromEntries(members) };
+  const fields = Object.entries(form).map(([name, description]) => [name, { ...text.json, description }]);
+  const schema = { type: 'object', properties: Object.fromEntries(fields) };
   return { 'application/x-www-form-urlencoded': { schema } };
 }
 

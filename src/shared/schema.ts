@@ -15,7 +15,7 @@ export interface Described {
   readonly json: JsonSchema;
   /** Schemas that `json` refers to as `#/components/schemas/NAME`. */
   readonly named: Readonly<Record<string, JsonSchema>>;
-  /** May be absent as a member of an object. */
+  /** May be absent as a field of an object. */
   readonly isOptional?: true;
 }
 
@@ -121,7 +121,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): Schema<T>
   return { ...known, parseText: (given) => known.parse(given.trim()) };
 }
 
-/** An object of any members of the type `T`. */
+/** An object of any fields of the type `T`. */
 export function record<T extends object = Readonly<Record<string, unknown>>>(): Schema<T> {
   return checked<T>({ type: 'object' }, 'an object', isObject);
 }
@@ -154,7 +154,7 @@ export function orNull<T>(schema: JsonPrinter<T>): JsonPrinter<T | null> {
   } as unknown as Schema<T | null>;
 }
 
-/** The same, which may be absent as a member: undefined. */
+/** The same, which may be absent as a field: undefined. */
 export function optional<S extends Described>(schema: S): S & { readonly isOptional: true } {
   const parse = (value: unknown) =>
     value === undefined ? undefined : (schema as unknown as Schema<unknown>).parse(value);
@@ -181,42 +181,42 @@ export function anyOf(...schemas: readonly Described[]): Described {
   return { json: { anyOf: schemas.map(({ json }) => json) }, named: namedIn(schemas) };
 }
 
-type Members = Readonly<Record<string, Schema<unknown>>>;
-type Optional<M extends Members> = { [K in keyof M]: M[K] extends { readonly isOptional: true } ? K : never }[keyof M];
-type ObjectOf<M extends Members> = { readonly [K in Exclude<keyof M, Optional<M>>]: ValueOf<M[K]> } & {
+type Fields = Readonly<Record<string, Schema<unknown>>>;
+type Optional<M extends Fields> = { [K in keyof M]: M[K] extends { readonly isOptional: true } ? K : never }[keyof M];
+type ObjectOf<M extends Fields> = { readonly [K in Exclude<keyof M, Optional<M>>]: ValueOf<M[K]> } & {
   readonly [K in Optional<M>]?: ValueOf<M[K]>;
 };
 
-/** An object with these members; unknown ones are ignored. */
-export function objectOf<const M extends Members>(members: M): Schema<ObjectOf<M>> {
-  const entries = Object.entries(members);
+/** An object with these fields; unknown ones are ignored. */
+export function objectOf<const M extends Fields>(fields: M): Schema<ObjectOf<M>> {
+  const entries = Object.entries(fields);
   const parse = (value: unknown) => {
     if (!isObject(value)) throw new Error('must be an object');
-    const read = entries.map(([name, member]) => [name, parseMember(name, member, value)]);
+    const read = entries.map(([name, field]) => [name, parseField(name, field, value)]);
     return Object.fromEntries(read) as ObjectOf<M>;
   };
-  return { ...schemaOf({}, parse), ...describeObject(members) };
+  return { ...schemaOf({}, parse), ...describeObject(fields) };
 }
 
-/** @throws Error which names the member: `member "email" is not a string` */
-function parseMember(name: string, member: Schema<unknown>, object: Readonly<Record<string, unknown>>): unknown {
+/** @throws Error which names the field: `field "email" is not a string` */
+function parseField(name: string, field: Schema<unknown>, object: Readonly<Record<string, unknown>>): unknown {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   try {
-    return member.parse(value);
+    return field.parse(value);
   } catch (error) {
-    throw new Error(`member "${name}" ${(error as Error).message.replace(/^must be/, 'is not')}`);
+    throw new Error(`field "${name}" ${(error as Error).message.replace(/^must be/, 'is not')}`);
   }
 }
 
-/** A member of an answer: a printer, and what it prints of a value of the type `T`. */
-interface AnswerMember<T> extends Described {
+/** A field of an answer: a printer, and what it prints of a value of the type `T`. */
+interface AnswerField<T> extends Described {
   readonly printFrom: (value: T) => unknown;
 }
 
-/** Members in the order of the answer. */
-export type AnswerMembers<T> = Readonly<Record<string, AnswerMember<T>>>;
+/** Fields in the order of the answer. */
+export type AnswerFields<T> = Readonly<Record<string, AnswerField<T>>>;
 
-/** JSON-ready; undefined members are left out by `JSON.stringify`. */
+/** JSON-ready; undefined fields are left out by `JSON.stringify`. */
 export type AnswerJson = Readonly<Record<string, unknown>>;
 
 /** Prints values of the type `T` as objects. */
@@ -224,8 +224,8 @@ export interface Serializer<T> extends JsonPrinter<T> {
   print(value: T): AnswerJson;
 }
 
-/** A member of an answer. @param read Undefined leaves an optional member out. */
-export function from<T, V>(printer: JsonPrinter<V>, read: (value: T) => V | undefined): AnswerMember<T> {
+/** A field of an answer. @param read Undefined leaves an optional field out. */
+export function from<T, V>(printer: JsonPrinter<V>, read: (value: T) => V | undefined): AnswerField<T> {
   const printFrom = (value: T) => {
     const part = read(value);
     return part === undefined ? undefined : printer.print(part);
@@ -233,27 +233,27 @@ export function from<T, V>(printer: JsonPrinter<V>, read: (value: T) => V | unde
   return { ...printer, printFrom };
 }
 
-/** The members of another answer, read from a part of the value. */
-export function through<T, Part>(members: AnswerMembers<Part>, part: (value: T) => Part): AnswerMembers<T> {
-  const entries = Object.entries(members);
+/** The fields of another answer, read from a part of the value. */
+export function through<T, Part>(fields: AnswerFields<Part>, part: (value: T) => Part): AnswerFields<T> {
+  const entries = Object.entries(fields);
   return Object.fromEntries(
-    entries.map(([name, member]) => [name, { ...member, printFrom: (value: T) => member.printFrom(part(value)) }]),
+    entries.map(([name, field]) => [name, { ...field, printFrom: (value: T) => field.printFrom(part(value)) }]),
   );
 }
 
 /** An object made of a value of the type `T`, with a name of its own in the document. */
-export function serializerOf<T>(name: string, members: AnswerMembers<T>): Serializer<T> {
-  const entries = Object.entries(members);
-  const print = (value: T) => Object.fromEntries(entries.map(([member, { printFrom }]) => [member, printFrom(value)]));
-  return { ...named(name, describeObject(members)), print };
+export function serializerOf<T>(name: string, fields: AnswerFields<T>): Serializer<T> {
+  const entries = Object.entries(fields);
+  const print = (value: T) => Object.fromEntries(entries.map(([field, { printFrom }]) => [field, printFrom(value)]));
+  return { ...named(name, describeObject(fields)), print };
 }
 
-function describeObject(members: Readonly<Record<string, Described>>): Described {
-  const entries = Object.entries(members);
+function describeObject(fields: Readonly<Record<string, Described>>): Described {
+  const entries = Object.entries(fields);
   const required = entries.flatMap(([name, { isOptional }]) => (isOptional ? [] : [name]));
   const properties = Object.fromEntries(entries.map(([name, { json }]) => [name, json]));
   const json = { type: 'object', properties, ...(required.length > 0 && { required }) };
-  return { json, named: namedIn(Object.values(members)) };
+  return { json, named: namedIn(Object.values(fields)) };
 }
 
 function namedIn(schemas: readonly Described[]): Described['named'] {

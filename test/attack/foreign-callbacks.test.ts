@@ -113,12 +113,12 @@ test("a person who opens somebody else's linking links nothing: a page names the
   expect(cookie).toMatch(/^pgreflect-page-[^;]+; Path=\/; Max-Age=300; HttpOnly; SameSite=Strict$/);
   expect(opened.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
   // A page of the thief can send the form, with a button of the thief's own page, and with cookies that it makes appear.
-  const ownPage = /name="press" value="([^"]+)"/.exec(await (await fetch(sent)).text())?.[1] ?? '';
+  const ownPage = /name="page_secret" value="([^"]+)"/.exec(await (await fetch(sent)).text())?.[1] ?? '';
   const other = await begin(auth, 'accomplice', challenge);
   const planted = (await fetch(other.sent, { redirect: 'manual' })).headers.get('set-cookie')!.split(';')[0]!;
-  for (const press of [ownPage, flow, other.flow, '']) {
+  for (const pageSecret of [ownPage, flow, other.flow, '']) {
     for (const cookies of [cookie.split(';')[0]!, planted, `${cookie.split(';')[0]}; ${planted}`, '']) {
-      const body = new URLSearchParams({ provider: 'keycloak', flow, login_hint: 'victim', press });
+      const body = new URLSearchParams({ provider: 'keycloak', flow, login_hint: 'victim', page_secret: pageSecret });
       const headers = { cookie: cookies, origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' };
       const sentForm = await fetch(`${auth.url}/auth/v1/authorize`, {
         method: 'POST',

@@ -192,7 +192,7 @@ test('where numbers need no proof, nobody takes one from an account that is in u
     values (gen_random_uuid(), $1, 'keycloak', 'owner of ' || $2, '{"sub": "owner"}')`,
     [id, phone],
   );
-  await database.query('delete from auth.pgreflect_entries where user_id = $1', [id]);
+  await database.query('delete from auth.pgreflect_unverified_inputs where user_id = $1', [id]);
   const auth = await serve({ sms_autoconfirm: true, external_anonymous_users_enabled: true });
   const { access_token: token } = (await auth.ask('/signup', {})).body;
   const changed = await auth.ask('/user', { phone }, { method: 'PUT', token });

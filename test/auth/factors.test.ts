@@ -169,7 +169,7 @@ describe('a code', () => {
     const { body } = await challenge(app.id);
     const empty = refusal(400, 'validation_failed', 'Code needs to be non-empty');
     for (const code of ['', null, undefined]) expect(await verify(app.id, body.id, code)).toMatchObject(empty);
-    const reason = 'Could not parse request body as JSON: member "code" is not a string';
+    const reason = 'Could not parse request body as JSON: field "code" is not a string';
     expect(await verify(app.id, body.id, 123_456)).toMatchObject(refusal(400, 'bad_json', reason));
     const wrong = refusal(422, 'mfa_verification_failed', 'Invalid TOTP code entered');
     for (const code of ['12345', '１２３４５６', `${app.code()} `, `0${app.code()}`]) {
@@ -229,7 +229,7 @@ describe('a challenge', () => {
     const { app, verify } = await userWithApp(auth, 'no-challenge@x.test');
     const unknown = refusal(422, 'mfa_factor_not_found', 'MFA factor with the provided challenge ID not found');
     for (const id of [undefined, '', unknownId]) expect(await verify(app.id, id, app.code())).toMatchObject(unknown);
-    const reason = 'Could not parse request body as JSON: member "challenge_id" is not a UUID';
+    const reason = 'Could not parse request body as JSON: field "challenge_id" is not a UUID';
     expect(await verify(app.id, 'x', app.code())).toMatchObject(refusal(400, 'bad_json', reason));
   });
 
@@ -303,7 +303,7 @@ describe('enrolling', () => {
   const bad: readonly (readonly [body: object, status: number, code: string, message: string])[] = [
     [{}, 400, 'validation_failed', 'factor_type needs to be totp, phone, or webauthn'],
     [{ factor_type: 'sms' }, 400, 'validation_failed', 'factor_type needs to be totp, phone, or webauthn'],
-    [{ factor_type: 5 }, 400, 'bad_json', 'Could not parse request body as JSON: member "factor_type" is not a string'],
+    [{ factor_type: 5 }, 400, 'bad_json', 'Could not parse request body as JSON: field "factor_type" is not a string'],
     [{ factor_type: 'webauthn' }, 422, 'mfa_webauthn_enroll_not_enabled', 'MFA enroll is disabled for WebAuthn'],
     [{ factor_type: 'phone' }, 422, 'mfa_phone_enroll_not_enabled', 'MFA enroll is disabled for Phone'],
     [{ factor_type: 'totp', issuer: 'x'.repeat(101) }, 400, 'validation_failed', 'issuer can be at most 100 bytes long'],

@@ -334,10 +334,13 @@ async function walkThroughProviders({ auth, ask }: Walk): Promise<void> {
   const { body } = await ask(`${link}&skip_http_redirect=true`, undefined, { token });
   const { search } = new URL(body.url);
   const page = await ask(`/authorize${search}`, undefined, { key: null });
-  const [, press = ''] = /name="press" value="([^"]+)"/.exec(page.text) ?? [];
+  const [, secret = ''] = /name="page_secret" value="([^"]+)"/.exec(page.text) ?? [];
   const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? '';
   for (const cookies of [{}, { cookie }]) {
-    await ask('/authorize', `${search.slice(1)}&press=${press}`, { ...form, headers: { ...form.headers, ...cookies } });
+    await ask('/authorize', `${search.slice(1)}&page_secret=${secret}`, {
+      ...form,
+      headers: { ...form.headers, ...cookies },
+    });
   }
 }
 

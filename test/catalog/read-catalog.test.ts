@@ -98,7 +98,7 @@ test("a role's settings apply, those for this database before others; unknown to
 });
 
 test('the trigger counts as installed only while it fires and its table can be read', async () => {
-  const watched = async (pool = reader.pool) => (await readCatalog(pool, ['lib'])).watched;
+  const watched = async (pool = reader.pool) => (await readCatalog(pool, ['lib'])).hasChangeTrigger;
   expect(await watched()).toBe(false);
   await database.query(fixture('../../sql/watch.sql'));
   expect(await watched()).toBe(true);

@@ -57,7 +57,7 @@ describe('a schema that changes all the time', () => {
       'grant usage on schema pgreflect to authenticator; grant select on pgreflect.catalog_change to authenticator',
     );
     const execution = await startExecution(database);
-    expect((await execution.role('anon')).catalog.watched).toBe(true);
+    expect((await execution.role('anon')).catalog.hasChangeTrigger).toBe(true);
 
     // `committed` is the last change that is certainly visible, `begun` the last that may be.
     let committed = -1;
@@ -294,9 +294,9 @@ describe('a trigger that is taken out', () => {
       'grant usage on schema pgreflect to authenticator; grant select on pgreflect.catalog_change to authenticator',
     );
     const execution = await startExecution(database);
-    expect((await execution.role('anon')).catalog.watched).toBe(true);
+    expect((await execution.role('anon')).catalog.hasChangeTrigger).toBe(true);
     await database.query(readFileSync(new URL('../../sql/unwatch.sql', import.meta.url), 'utf8'));
     expect(await execution.data('anon', '{ thingByPk(id: 1) { id } }')).toEqual({ thingByPk: { id: 1 } });
-    expect((await execution.role('anon')).catalog.watched).toBe(false);
+    expect((await execution.role('anon')).catalog.hasChangeTrigger).toBe(false);
   });
 });

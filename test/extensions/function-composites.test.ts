@@ -315,12 +315,12 @@ test('what cannot be an argument is named by check, with the reason', async () =
     'Function lib.takes_closed(lib.closed) has an argument ("given") of the type lib.closed, on which the role has no USAGE. Grant usage on the type to roles that call the function.',
     'Function lib.takes_unseen(int4, lib.unseen) has an argument ("given") of the type lib.unseen, whose table is not exposed. The function comes in with that table.',
     'Function lib.takes_level4(lib.level4) has an argument ("given") of the type lib.level4, which has more than 3 levels of composite types. Take json in its place.',
-    'Function lib.takes_unusable(lib.unusable) has an argument ("given") of the type lib.unusable, none of whose members GraphQL can show. Take json in its place.',
+    'Function lib.takes_unusable(lib.unusable) has an argument ("given") of the type lib.unusable, none of whose attributes GraphQL can show. Take json in its place.',
     'Function lib.takes_pair would have the type "PairInput", and table lib.pair_input has that name already.',
-    'The input of type lib.odd is shown without its member area, which has a type that has no GraphQL counterpart.',
-    'The input of type lib.odd is shown without its member "zip-code", which has no GraphQL name that is valid and free.',
-    'The input of type lib.odd is shown without its member "aB", which has no GraphQL name that is valid and free.',
-    'The input of type lib.odd is shown without its member inner_level, which has a type that has no GraphQL counterpart.',
+    'The input of type lib.odd is shown without its attribute area, which has a type that has no GraphQL counterpart.',
+    'The input of type lib.odd is shown without its attribute "zip-code", which has no GraphQL name that is valid and free.',
+    'The input of type lib.odd is shown without its attribute "aB", which has no GraphQL name that is valid and free.',
+    'The input of type lib.odd is shown without its attribute inner_level, which has a type that has no GraphQL counterpart.',
   ]);
   expect(await ask('{ oddText(given: {aB: 1, fine: 2}) }')).toEqual({ oddText: '(,,1,,,2)' });
 });

@@ -36,7 +36,7 @@ test.each([
       );
     }
     const execution = await startExecution(database, { pollMs: 1000 });
-    expect((await execution.role('anon')).catalog.watched).toBe(watched);
+    expect((await execution.role('anon')).catalog.hasChangeTrigger).toBe(watched);
     const courses = migrations.map((migration): Course => ({ migration, begun: 0, committed: 0 }));
     const until = performance.now() + (seconds / 2) * 1000;
     let answered = 0;

@@ -15,7 +15,7 @@ import {
 } from '../store/identities.ts'; // biome-ignore format: a list of names
 import { clearPending, type OneTimeTokenType } from '../store/one-time-tokens.ts';
 import { endSessions, hasSessions } from '../store/sessions.ts';
-import { noteAdmin, takeEntry, type UnverifiedInput, withholdEntry } from '../store/unproved-entries.ts';
+import { noteAdmin, takeUnverifiedInput, type UnverifiedInput, withholdInput } from '../store/unverified-input.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 
 /** How an address was proven. */
@@ -53,7 +53,7 @@ export async function settleFirstProof(
   user: User,
   { address, proof }: { readonly address: AddressKind; readonly proof: Proof },
 ): Promise<User> {
-  const entry = await takeEntry(tx, user.id);
+  const entry = await takeUnverifiedInput(tx, user.id);
   // The email address that is still unproved is the admin's, too.
   if (entry?.enteredBy === 'admin' && address === 'phone' && user.email !== null) await noteAdmin(tx, user.id);
   if (entry?.enteredBy === 'admin' || proof.by === 'session') return user;
@@ -67,7 +67,7 @@ export async function settleFirstProof(
   const alone = await evict(tx, user, address, proof.pkce);
   if (entered !== null && isKeeping) return enterAgain(tx, alone, entered);
   // Anybody may have opened the link. The verifier proves that the client is the one that signed up.
-  if (entered !== null && proof.pkce !== null) await withholdEntry(tx, user.id, entered, proof.pkce);
+  if (entered !== null && proof.pkce !== null) await withholdInput(tx, user.id, entered, proof.pkce);
   return alone;
 }
 
@@ -83,7 +83,7 @@ function enteredWith({ type }: TokenProof, user: User, entry: UnverifiedInput | 
 
 /** Removes what others have entered in an account without a proved address, for whoever comes now. */
 export async function clearAccount(tx: Transaction, user: User, address: AddressKind): Promise<User> {
-  await takeEntry(tx, user.id);
+  await takeUnverifiedInput(tx, user.id);
   return evict(tx, user, address, null);
 }
 

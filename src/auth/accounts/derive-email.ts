@@ -4,7 +4,7 @@ import type { Identity, User } from '../model/user.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { clearPending } from '../store/one-time-tokens.ts';
 import { isAddressHeld, releaseAddress } from '../store/pending-changes.ts';
-import { takeEntry } from '../store/unproved-entries.ts';
+import { takeUnverifiedInput } from '../store/unverified-input.ts';
 import { isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 
 /** What the identities say about an address. */
@@ -58,7 +58,7 @@ export async function adoptEmail(tx: Transaction, user: User, { email, isVerifie
   };
   if (email !== null && isVerified) await releaseAddress(tx, 'email', email, user);
   // What was noted is about another address, which an admin may have entered.
-  await takeEntry(tx, user.id);
+  await takeUnverifiedInput(tx, user.id);
   await Promise.all([
     clearPending(tx, user.id),
     updateUser(tx, user.id, { email, ...(isConfirmed ? {} : unconfirmed) }),

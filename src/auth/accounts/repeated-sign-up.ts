@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Metadata } from '../model/metadata.ts';
 import type { User } from '../model/user.ts';
 import type { AuthContext, Transaction } from '../steps/auth-context.ts';
-import { noteOther, readEntry, type UnverifiedInput } from '../store/unproved-entries.ts';
+import { noteOther, readUnverifiedInput, type UnverifiedInput } from '../store/unverified-input.ts';
 import { isBare } from './claim-account.ts';
 
 /** The password of a sign-up, compared before the transaction. */
@@ -35,7 +35,7 @@ export async function checkPassword(
   password: string | null,
 ): Promise<CheckedPassword> {
   const { hasher, database } = context.services;
-  const entry = unproved === null ? null : await readEntry(database, unproved.id);
+  const entry = unproved === null ? null : await readUnverifiedInput(database, unproved.id);
   const knownHash = unproved === null ? null : lastHash(unproved, entry);
   if (password === null)
     return { password, passwordHash: null, isKnown: unproved !== null && knownHash === null, knownHash };
@@ -64,7 +64,7 @@ export async function isSamePerson(
 /** What was there before a sign-up. */
 interface LastSignUp {
   readonly user: User;
-  readonly entry: UnverifiedInput | null;
+  readonly unverified: UnverifiedInput | null;
   /** Whether the sign-up is of the same person. */
   readonly isSame: boolean;
   /** The user's confirmation (`findConfirmation`). */
@@ -79,8 +79,8 @@ interface LastSignUp {
 export async function noteSignUp(
   tx: Transaction,
   { passwordHash, data }: RepeatedSignUp,
-  { user: { id }, entry, isSame, before }: LastSignUp,
+  { user: { id }, unverified, isSame, before }: LastSignUp,
 ): Promise<void> {
-  if (entry === null && !isSame) await noteOther(tx, id, before, { passwordHash, userMetadata: data });
-  if (entry?.enteredBy === 'other') await noteOther(tx, id, before, isSame ? entry.entered : null);
+  if (unverified === null && !isSame) await noteOther(tx, id, before, { passwordHash, userMetadata: data });
+  if (unverified?.enteredBy === 'other') await noteOther(tx, id, before, isSame ? unverified.entered : null);
 }

@@ -5,7 +5,7 @@
 import type { User } from '../model/user.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { isAddressHeld, releaseAddress } from '../store/pending-changes.ts';
-import { readEntry } from '../store/unproved-entries.ts';
+import { readUnverifiedInput } from '../store/unverified-input.ts';
 import { findUserByEmail, findUserByPhone } from '../store/users.ts';
 import { isFree } from './claim-account.ts';
 
@@ -39,5 +39,5 @@ async function isForAnybody(
   if (await isAddressHeld(tx, kind, address, { id, audience })) return false;
   const find = kind === 'email' ? findUserByEmail : findUserByPhone;
   const owner = await find(tx, address, audience);
-  return owner === null || owner.id === id || isFree(tx, owner, await readEntry(tx, owner.id));
+  return owner === null || owner.id === id || isFree(tx, owner, await readUnverifiedInput(tx, owner.id));
 }

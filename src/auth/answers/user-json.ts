@@ -1,7 +1,7 @@
-/** The JSON of a user for clients: members and order are Supabase Auth's. Never contains hashes, tokens or secrets. */
+/** The JSON of a user for clients: fields and order are Supabase Auth's. Never contains hashes, tokens or secrets. */
 import {
+  type AnswerFields,
   type AnswerJson,
-  type AnswerMembers,
   anything,
   flag,
   from,
@@ -15,7 +15,7 @@ import {
 import type { Factor, Identity, User } from '../model/user.ts';
 import { knownTime, optionalTime, timeOrNull } from './answer-times.ts';
 
-/** JSON-ready; undefined members are left out by `JSON.stringify`. */
+/** JSON-ready; undefined fields are left out by `JSON.stringify`. */
 export type UserJson = AnswerJson;
 
 /** An identity in an answer. */
@@ -43,8 +43,8 @@ export const factorSerializer = serializerOf<Factor>('AuthFactor', {
   last_challenged_at: from(timeOrNull, ({ lastChallengedAt }) => lastChallengedAt),
 });
 
-/** The members of a user. */
-export const userMembers: AnswerMembers<User> = {
+/** The fields of a user. */
+export const userFields: AnswerFields<User> = {
   id: from(uuid, ({ id }) => id),
   aud: from(text, ({ audience }) => audience ?? ''),
   role: from(text, ({ role }) => role ?? ''),
@@ -74,7 +74,7 @@ export const userMembers: AnswerMembers<User> = {
 };
 
 /** A user in an answer. */
-export const userSerializer = serializerOf<User>('AuthUser', userMembers);
+export const userSerializer = serializerOf<User>('AuthUser', userFields);
 
 /** The JSON of a user. */
 export function toUserJson(user: User): UserJson {

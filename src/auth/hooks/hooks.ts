@@ -129,10 +129,10 @@ function readAnswer(answer: unknown): HookAnswer {
   if (!isObject(answer)) throw unreadable('its answer is not a JSON object');
   const { error } = answer;
   if (error === undefined || error === null) return answer;
-  if (!isObject(error)) throw unreadable('member "error" of its answer is not an object');
+  if (!isObject(error)) throw unreadable('field "error" of its answer is not an object');
   const { http_code: code, message } = error;
   if (message !== undefined && typeof message !== 'string') {
-    throw unreadable('member "message" of its error is not a text');
+    throw unreadable('field "message" of its error is not a text');
   }
   // An empty error means none: functions fill it in only when they refuse.
   if (!message && !code) return answer;

@@ -13,7 +13,7 @@ import type { MadeToken, TokenEmail } from './make-token.ts';
 
 const nothing = {
   token: '', token_hash: '', token_new: '', token_hash_new: '', old_email: '', old_phone: '', provider: '', factor_type: '',
-} as const; // biome-ignore format: a list of members
+} as const; // biome-ignore format: a list of fields
 
 /**
  * Sends the emails of one request with one call of the hook, within the transaction. With the outbox, stores them instead.

@@ -1,10 +1,10 @@
-/** Metadata of users: JSON objects whose members clients change one by one. */
+/** Metadata of users: JSON objects whose fields clients change one by one. */
 import { AuthError } from './auth-error.ts';
 
 /** A JSON object. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
-/** Merges `changes` into `old` at the top level; null deletes a member, nested objects are replaced. */
+/** Merges `changes` into `old` at the top level; null deletes a field, nested objects are replaced. */
 export function mergeMetadata(old: Metadata, changes: Metadata): Metadata {
   const entries = Object.entries({ ...old, ...changes });
   return Object.fromEntries(entries.filter(([key, value]) => value !== null || !Object.hasOwn(changes, key)));
@@ -31,16 +31,16 @@ export function enterMetadata(old: Metadata, changes: Metadata): Metadata {
   return entered;
 }
 
-/** As `mergeMetadata`, for changes that no client can be refused for: leaves out members over the limit. */
+/** As `mergeMetadata`, for changes that no client can be refused for: leaves out fields over the limit. */
 export function mergeWhatFits(old: Metadata, changes: Metadata): Metadata {
   const kept = Object.fromEntries(Object.entries(old).filter(([name]) => !Object.hasOwn(changes, name)));
   return mergeMetadata(kept, keepWhatFits(changes, kept));
 }
 
-/** The members that fit beside the others. */
-export function keepWhatFits(members: Metadata, others: Metadata): Metadata {
+/** The fields that fit beside the others. */
+export function keepWhatFits(fields: Metadata, others: Metadata): Metadata {
   let room = maxBytes - metadataBytes(others);
-  const fitting = Object.entries(members).filter(([name, value]) => {
+  const fitting = Object.entries(fields).filter(([name, value]) => {
     const bytes = metadataBytes({ [name]: value });
     if (bytes > room) return false;
     room -= bytes;

@@ -1,7 +1,7 @@
 /**
  * Reads a line of an import: a user as JSON, with the names of the admin API, its identities and second factors.
  *
- * Whatever is refused here is refused with the reason, and nothing of the line is lost: a member that is not known is
+ * Whatever is refused here is refused with the reason, and nothing of the line is lost: a field that is not known is
  * an error. PostgreSQL checks times and ids once more.
  */
 import { randomUUID } from 'node:crypto';
@@ -14,7 +14,7 @@ import { parseEmail, parsePhone } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { readHash, UnreadableHashError } from '../secrets/password-hash.ts';
 import { fromBase32 } from '../secrets/totp.ts';
-import { type Body, bodySchema, metadata, needed, readMembers } from '../steps/members.ts';
+import { type Body, bodySchema, metadata, needed, readFields } from '../steps/request-body.ts';
 
 /** Longest line in bytes: both kinds of metadata and a hundred identities. */
 export const maxLineBytes = 1024 * 1024;
@@ -30,22 +30,22 @@ export interface LineDefaults {
   readonly audience: string;
 }
 
-const userMembers = bodySchema({
+const userFields = bodySchema({
   id: text, aud: text, role: text, email: text, phone: text, password_hash: text,
   email_confirmed_at: text, phone_confirmed_at: text, invited_at: text, last_sign_in_at: text,
   created_at: text, updated_at: text, banned_until: text, deleted_at: text,
   is_anonymous: flag, is_sso_user: flag, app_metadata: metadata, user_metadata: metadata,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
-const identityMembers = bodySchema({
+const identityFields = bodySchema({
   id: text, provider: text, provider_id: text, identity_data: metadata,
   last_sign_in_at: text, created_at: text, updated_at: text,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
-const factorMembers = bodySchema({
+const factorFields = bodySchema({
   id: text, factor_type: needed(about(text, { enum: ['totp', 'phone'] })), friendly_name: text, status: needed(about(text, { enum: ['verified', 'unverified'] })),
   secret: text, phone: text, created_at: text, updated_at: text,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
 /** Most identities, and most factors, of a user. */
 const maxItems = 100;
@@ -65,10 +65,10 @@ export function readUserLine(bytes: Uint8Array, defaults: LineDefaults): UserLin
   if (!isObject(line)) throw new LineError('is not a JSON object');
   checkNumbers(text);
   const { identities, factors, ...rest } = line;
-  const user = read('', rest, userMembers, ['identities', 'factors']);
-  const ways = readItems('identities', identities, identityMembers);
+  const user = read('', rest, userFields, ['identities', 'factors']);
+  const ways = readItems('identities', identities, identityFields);
   for (const [at, way] of (ways ?? []).entries()) checkIdentity(`identities[${at}]`, way);
-  for (const [at, factor] of (readItems('factors', factors, factorMembers) ?? []).entries())
+  for (const [at, factor] of (readItems('factors', factors, factorFields) ?? []).entries())
     checkFactor(`factors[${at}]`, factor);
   // The address of a deleted user is a hash.
   const isDeleted = user.deleted_at !== null;
@@ -124,7 +124,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Members by name. @param place What is read: `identities[0]`; empty for the user. @param others Members read apart. */
+/** Fields by name. @param place What is read: `identities[0]`; empty for the user. @param others Fields read apart. */
 function read<T extends object>(place: string, value: unknown, body: Body<T>, others: readonly string[] = []) {
   if (!isObject(value)) throw new LineError(`${place} is not an object`);
   const known = [...body.names, ...others];
@@ -133,9 +133,9 @@ function read<T extends object>(place: string, value: unknown, body: Body<T>, ot
   if (unknown !== undefined) {
     const nearest = nearestName(unknown, known);
     const hint = nearest === null ? '' : `; did you mean "${nearest}"?`;
-    throw new LineError(`has an unknown member ${JSON.stringify(dot + unknown.slice(0, 100))}${hint}`);
+    throw new LineError(`has an unknown field ${JSON.stringify(dot + unknown.slice(0, 100))}${hint}`);
   }
-  const found = inTerms(place, () => readMembers(value, body));
+  const found = inTerms(place, () => readFields(value, body));
   for (const [name, text] of Object.entries(found)) {
     if (/_(at|until)$/.test(name) && text !== null) checkTime(dot + name, text as string);
   }
@@ -149,7 +149,7 @@ function readItems<T extends object>(name: string, value: unknown, body: Body<T>
   return value.map((item: unknown, at) => read(`${name}[${at}]`, item, body));
 }
 
-function checkIdentity(place: string, { id, provider, provider_id: subject }: ValueOf<typeof identityMembers>): void {
+function checkIdentity(place: string, { id, provider, provider_id: subject }: ValueOf<typeof identityFields>): void {
   checkId(`${place}.id`, id);
   if (!/^[\w:.-]{1,100}$/.test(provider ?? '')) throw new LineError(`${place}.provider is not the name of a provider`);
   const isAddress = provider === 'email' || provider === 'phone';
@@ -157,7 +157,7 @@ function checkIdentity(place: string, { id, provider, provider_id: subject }: Va
     throw new LineError(`${place}.provider_id is missing: the id of the user at the provider`);
 }
 
-function checkFactor(place: string, factor: ValueOf<typeof factorMembers>): void {
+function checkFactor(place: string, factor: ValueOf<typeof factorFields>): void {
   const { factor_type: type, status, secret, phone } = factor;
   checkId(`${place}.id`, factor.id);
   if (type !== 'totp' && type !== 'phone') throw new LineError(`${place}.factor_type must be totp or phone`);

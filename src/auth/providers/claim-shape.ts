@@ -8,8 +8,8 @@ import type { Claims } from './plain-provider.ts';
 
 /** The data of an identity beside its subject and its address. */
 export interface ClaimShape {
-  /** Members by name, with the claim that each is made of. */
-  readonly members: Readonly<Record<string, string>>;
+  /** Fields by name, with the claim that each is made of. */
+  readonly fields: Readonly<Record<string, string>>;
   /** The claims in `custom_claims`: only those, and no object for none; or all but those. Absent: no such object. */
   readonly custom?: { readonly only: readonly string[] } | { readonly allBut: readonly string[] };
 }
@@ -22,11 +22,11 @@ const tokenClaims = [
 ]; // biome-ignore format: a list of names
 
 /** The shape of such a token. */
-export const tokenShape: ClaimShape = { members: Object.fromEntries(tokenClaims.map((name) => [name, name])) };
+export const tokenShape: ClaimShape = { fields: Object.fromEntries(tokenClaims.map((name) => [name, name])) };
 
-/** The members that the claims have, without `custom_claims`. */
-export function readShape({ members }: ClaimShape, claims: Claims): Metadata {
-  const read = Object.entries(members).map(([name, claim]) => [name, (readers[claim] ?? readClaimText)(claims[claim])]);
+/** The fields that the claims have, without `custom_claims`. */
+export function readShape({ fields }: ClaimShape, claims: Claims): Metadata {
+  const read = Object.entries(fields).map(([name, claim]) => [name, (readers[claim] ?? readClaimText)(claims[claim])]);
   return Object.fromEntries(read.filter(([, value]) => value !== undefined));
 }
 

@@ -9,8 +9,8 @@ import type { Factor } from '../model/user.ts';
 import type { UserBearer } from '../rules/bearer.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, limiterOf, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
-import { bodySchema, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
+import { bodySchema, readFields } from '../steps/request-body.ts';
 import { auditUser } from '../store/audit.ts';
 import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
 import { assertFirstRequest } from '../store/rate-limit.ts';
@@ -42,7 +42,7 @@ export async function challengeFactor(
   const factor = requireFactor(asking.user, factorId);
   assertVerifyOn(context, factor);
   const channel =
-    factor.factorType === 'phone' ? parseChannel(readMembers(body, challengeBody).channel, context.config) : null;
+    factor.factorType === 'phone' ? parseChannel(readFields(body, challengeBody).channel, context.config) : null;
   const asks = channel === null ? [] : (['send_sms'] as const);
   const attempt = () => transact(context, asks, (tx) => challenge(tx, asking, factor.id, channel));
   return challengeSerializer.print(await retryAtSameInstant(attempt));

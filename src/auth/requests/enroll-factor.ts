@@ -10,8 +10,8 @@ import type { User } from '../model/user.ts';
 import type { UserBearer } from '../rules/bearer.ts';
 import { qrCodeSvg, toBase32, totpUri } from '../secrets/totp.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { bodySchema, needed, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, assertNameFree, assertSecondFactorUsed, type FactorBearer } from '../steps/own-factor.ts';
+import { bodySchema, needed, readFields } from '../steps/request-body.ts';
 import { auditUser } from '../store/audit.ts';
 import { deleteAbandonedFactors, deleteFactor, insertFactor, type NewFactor } from '../store/factors.ts';
 import { reloadUser } from '../store/users.ts';
@@ -74,7 +74,7 @@ export async function enrollFactor(context: AuthContext, bearer: UserBearer, bod
 }
 
 function check(config: AuthConfig, body: unknown): Request {
-  const { factor_type: type, friendly_name: name, issuer, phone } = readMembers(body, enrollBody);
+  const { factor_type: type, friendly_name: name, issuer, phone } = readFields(body, enrollBody);
   const common = { friendlyName: name ?? '', issuer: issuer ?? '' };
   if (type === 'totp') {
     if (!config.mfa_totp_enroll_enabled) throw new AuthError('mfa_totp_enroll_not_enabled');

@@ -7,19 +7,19 @@ import { AuthError } from '../model/auth-error.ts';
 import { isBanned } from '../model/user.ts';
 import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { bodySchema, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, needed, readFields } from '../steps/request-body.ts';
 import { auditUser } from '../store/audit.ts';
 import { exchangeFlowCode } from '../store/flows.ts';
 import { linksIdentity } from '../store/provider-flows.ts';
 import { reloadUser } from '../store/users.ts';
 
-/** Members of the body. */
+/** Fields of the body. */
 export const codeBody = bodySchema({ auth_code: needed(text), code_verifier: needed(text) });
 
 /** `POST /token?grant_type=pkce`. */
 export async function signInWithCode(context: AuthContext, body: unknown): Promise<SessionJson> {
-  const members = readMembers(body, codeBody);
-  const given = { authCode: members.auth_code ?? '', codeVerifier: members.code_verifier ?? '' };
+  const fields = readFields(body, codeBody);
+  const given = { authCode: fields.auth_code ?? '', codeVerifier: fields.code_verifier ?? '' };
   const mayEmail = await linksIdentity(context.services.database, given.authCode);
   const asks: readonly HookName[] = ['custom_access_token', ...(mayEmail ? (['send_email'] as const) : [])];
   const arrival = await transact(context, asks, async (tx) => {

@@ -9,12 +9,12 @@ import { parseEmail, parsePhone } from '../model/addresses.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { User } from '../model/user.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { bodySchema, needed, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
+import { bodySchema, needed, readFields } from '../steps/request-body.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { hasAsker } from '../store/pending-changes.ts';
-import { findConfirmation, isOfNetwork, noteOther, readEntry } from '../store/unproved-entries.ts';
+import { findConfirmation, isOfNetwork, noteOther, readUnverifiedInput } from '../store/unverified-input.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
 
 const types = ['signup', 'email_change', 'sms', 'phone_change'] as const;
@@ -42,21 +42,21 @@ export async function resendMessage(context: AuthContext, body: unknown): Promis
   return answerFirst(context, asked, {}, (own) => transact(own, ['send_email', 'send_sms'], sendAgain));
 }
 
-/** Members of the body. */
+/** Fields of the body. */
 export const resendBody = bodySchema({
   type: needed(about(text, { enum: types })), email: text, phone: text, code_challenge: text, code_challenge_method: text,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
 function check({ config }: AuthContext, body: unknown): Request {
-  const members = readMembers(body, resendBody);
-  const { email, phone } = members;
-  const type = types.find((name) => name === members.type);
+  const fields = readFields(body, resendBody);
+  const { email, phone } = fields;
+  const type = types.find((name) => name === fields.type);
   const refuse = (message: string) => new AuthError('validation_failed', message);
   if (type === undefined) throw refuse('Missing one of these types: signup, email_change, sms, phone_change');
   if (type === 'signup' && !email) throw refuse('Type provided requires an email address');
   if (type === 'sms' && !phone) throw refuse('Type provided requires a phone number');
   if (email && phone) throw refuse('Only an email address or phone number should be provided.');
-  const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
+  const pkce = parsePkce(fields.code_challenge, fields.code_challenge_method);
   if (email) {
     if (!config.external_email_enabled) throw new AuthError('email_provider_disabled', null, { status: 400 });
     if (type === 'phone_change') throw refuse('Type provided requires a phone number');
@@ -115,6 +115,7 @@ async function send(tx: Transaction, user: User, { type, pkce }: Request): Promi
  */
 async function noteResent(tx: Transaction, user: User, before: string | null): Promise<void> {
   if (tx.config.security_link_keeps_password && (await isOfNetwork(tx, user.id, tx.network))) return;
-  if (user.passwordHash === null && (await readEntry(tx, user.id)) === null && (await isBare(tx, user))) return;
+  if (user.passwordHash === null && (await readUnverifiedInput(tx, user.id)) === null && (await isBare(tx, user)))
+    return;
   await noteOther(tx, user.id, before, null);
 }

@@ -14,30 +14,30 @@ import { verifyIdToken } from '../providers/verify-id-token.ts';
 import type { UserBearer } from '../rules/bearer.ts';
 import { type AuthContext, nowOf, onceMore, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { bodySchema, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, needed, readFields } from '../steps/request-body.ts';
 import { toAuthError } from './authorize.ts';
 
-/** Members of the body. */
+/** Fields of the body. */
 export const idTokenBody = bodySchema({
   provider: text, id_token: needed(text), access_token: text, nonce: text, client_id: text, issuer: text,
   link_identity: flag,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
 /** Authenticates the user who asks to link. @throws AuthError */
 type AskUser = () => Promise<{ readonly bearer: UserBearer; readonly context: AuthContext }>;
 
 /** `POST /token?grant_type=id_token`. */
 export async function signInWithIdToken(given: AuthContext, body: unknown, askUser: AskUser): Promise<SessionJson> {
-  const members = readMembers(body, idTokenBody);
-  const { id_token: idToken, provider, client_id: clientId, issuer } = members;
+  const fields = readFields(body, idTokenBody);
+  const { id_token: idToken, provider, client_id: clientId, issuer } = fields;
   if (!idToken) throw refuse('id_token required');
   if (!provider && (!clientId || !issuer)) throw refuse('provider or client_id and issuer required');
-  if (members.link_identity) assertManualLinking(given);
-  const asking = members.link_identity ? await askUser() : null;
+  if (fields.link_identity) assertManualLinking(given);
+  const asking = fields.link_identity ? await askUser() : null;
   const context = asking?.context ?? given;
   const origin = { provider: provider ?? '', clientId: clientId ?? '', issuer: issuer ?? '', idToken };
   const accepted = acceptIssuer(context.config, origin);
-  const token = { idToken, accessToken: members.access_token || null, nonce: members.nonce ?? '' };
+  const token = { idToken, accessToken: fields.access_token || null, nonce: fields.nonce ?? '' };
   const external = await readToken(context, accepted, token);
   const arrival = await onceMore(() =>
     transact(context, askedFor(context, external), async (tx) => {

@@ -13,47 +13,47 @@ import type { Metadata } from '../model/metadata.ts';
 import type { User } from '../model/user.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { bodySchema, metadata, needed, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
+import { bodySchema, metadata, needed, readFields } from '../steps/request-body.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser, lockUserByEmail } from '../store/users.ts';
 import { enteredData, runSignUp, type SignUpAddress } from './sign-up.ts';
 
-/** Members of the body. */
+/** Fields of the body. */
 export const oneTimeBody = bodySchema({
   email: text, phone: text, create_user: flag, data: metadata, channel: text,
   code_challenge: text, code_challenge_method: text,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
 /** `POST /otp`. */
 export async function sendOneTimeSignIn(context: AuthContext, body: unknown): Promise<MessageAnswer> {
-  const members = readMembers(body, oneTimeBody);
-  const { email, phone, channel } = members;
+  const fields = readFields(body, oneTimeBody);
+  const { email, phone, channel } = fields;
   if (email && phone) {
     throw new AuthError('validation_failed', 'Only an email address or phone number should be provided');
   }
   if (email && channel) throw new AuthError('validation_failed', 'Channel should only be specified with Phone OTP');
-  const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
+  const pkce = parsePkce(fields.code_challenge, fields.code_challenge_method);
   if (!email && !phone) throw new AuthError('validation_failed', 'One of email or phone must be set');
-  const request = { data: members.data ?? {}, mayCreate: members.create_user ?? true };
+  const request = { data: fields.data ?? {}, mayCreate: fields.create_user ?? true };
   if (email) return sendMagicLink(context, { ...request, email, pkce });
   return sendPhoneCode(context, { ...request, phone: phone ?? '', channel: parseChannel(channel, context.config) });
 }
 
-/** Members of the body. */
+/** Fields of the body. */
 export const magicLinkBody = bodySchema({
   email: needed(text), data: metadata, code_challenge: text, code_challenge_method: text,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
 /** `POST /magiclink`. */
 export async function sendMagicLinkOnly(context: AuthContext, body: unknown): Promise<MessageAnswer> {
-  const members = readMembers(body, magicLinkBody);
-  const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
-  if (!members.email) {
+  const fields = readFields(body, magicLinkBody);
+  const pkce = parsePkce(fields.code_challenge, fields.code_challenge_method);
+  if (!fields.email) {
     throw new AuthError('validation_failed', 'Password recovery requires an email', { status: 422 });
   }
-  return sendMagicLink(context, { email: members.email, data: members.data ?? {}, pkce, mayCreate: true });
+  return sendMagicLink(context, { email: fields.email, data: fields.data ?? {}, pkce, mayCreate: true });
 }
 
 interface Request {

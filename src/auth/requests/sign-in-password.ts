@@ -9,7 +9,7 @@ import { findWeakness } from '../secrets/password-policy.ts';
 import { countPasswordGuess } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
-import { bodySchema, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, needed, readFields } from '../steps/request-body.ts';
 import { auditUser } from '../store/audit.ts';
 import { findUserByEmail, findUserByPhone, lockUser, updateUser } from '../store/users.ts';
 
@@ -75,7 +75,7 @@ async function signIn(context: AuthContext, credentials: Credentials): Promise<S
 export const passwordBody = bodySchema({ email: text, phone: text, password: needed(text) });
 
 function check({ config }: AuthContext, body: unknown): Credentials {
-  const { email, phone, password } = readMembers(body, passwordBody);
+  const { email, phone, password } = readFields(body, passwordBody);
   if (email && phone) {
     throw new AuthError('validation_failed', 'Only an email address or phone number should be provided on login.');
   }

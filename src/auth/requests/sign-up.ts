@@ -33,11 +33,11 @@ import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { withLocale } from '../steps/keep-locale.ts';
-import { bodySchema, metadata, needed, readMembers } from '../steps/members.ts';
+import { bodySchema, metadata, needed, readFields } from '../steps/request-body.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
-import { findConfirmation, noteNetwork, readEntry, type UnverifiedInput } from '../store/unproved-entries.ts';
+import { findConfirmation, noteNetwork, readUnverifiedInput, type UnverifiedInput } from '../store/unverified-input.ts';
 import { findEmailOwner, findUserByPhone, insertUser, lockKnownUser, reloadUser } from '../store/users.ts';
 
 /** The address that signs up. */
@@ -62,7 +62,7 @@ type SignUpOutcome =
 /** `POST /signup` with an address. @returns A session if the address counts as confirmed, otherwise the user. */
 export async function signUp(context: AuthContext, body: unknown): Promise<SessionJson | UserJson> {
   const request = await checkSignUp(context, body);
-  return answerFirst<SessionJson | UserJson>(context, askedAt(request), imitate(context, request), async (own) => {
+  return answerFirst<SessionJson | UserJson>(context, askedAt(request), decoyUser(context, request), async (own) => {
     const outcome = await runSignUp(own, request, { startSession: true });
     return outcome.kind === 'signed_in' ? sessionAnswer(own, outcome.signedIn) : outcome.user;
   });
@@ -72,34 +72,34 @@ function askedAt({ address }: SignUpRequest): MessageRequest {
   return address.kind === 'email' ? { kind: 'email', address: address.email } : { kind: 'sms', address: address.phone };
 }
 
-/** Members of the body. */
+/** Fields of the body. */
 export const signUpBody = bodySchema({
   email: text, phone: text, password: needed(text), data: metadata, channel: text,
   code_challenge: text, code_challenge_method: text,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
 async function checkSignUp(context: AuthContext, body: unknown): Promise<SignUpRequest> {
-  const members = readMembers(body, signUpBody);
+  const fields = readFields(body, signUpBody);
   if (context.config.disable_signup) throw new AuthError('signup_disabled');
-  if (!members.password) throw new AuthError('validation_failed', 'Signup requires a valid password');
-  await assertStrong(members.password, context.config, context.services.isPwned);
-  assertNotTooLong(members.password);
-  if (members.email && members.phone) {
+  if (!fields.password) throw new AuthError('validation_failed', 'Signup requires a valid password');
+  await assertStrong(fields.password, context.config, context.services.isPwned);
+  assertNotTooLong(fields.password);
+  if (fields.email && fields.phone) {
     throw new AuthError('validation_failed', 'Only an email address or phone number should be provided on signup.');
   }
-  const { password } = members;
-  const data = enteredData(context, members.data ?? {});
-  return { address: checkAddress(context, members), password, data, id: randomUUID() };
+  const { password } = fields;
+  const data = enteredData(context, fields.data ?? {});
+  return { address: checkAddress(context, fields), password, data, id: randomUUID() };
 }
 
-function checkAddress({ config }: AuthContext, members: ValueOf<typeof signUpBody>): SignUpAddress {
-  const { email, phone, code_challenge: challenge, code_challenge_method: method } = members;
+function checkAddress({ config }: AuthContext, fields: ValueOf<typeof signUpBody>): SignUpAddress {
+  const { email, phone, code_challenge: challenge, code_challenge_method: method } = fields;
   if (!phone) {
     const pkce = parsePkce(challenge, method);
     if (config.external_email_enabled) return { kind: 'email', email: parseEmail(email ?? ''), pkce };
     throw new AuthError('email_provider_disabled', 'Email signups are disabled', { status: 400 });
   }
-  const channel = parseChannel(members.channel, config);
+  const channel = parseChannel(fields.channel, config);
   if (challenge) throw new AuthError('validation_failed', 'PKCE not supported for phone signups');
   parsePkce(challenge, method);
   if (config.external_phone_enabled) return { kind: 'phone', phone: parsePhone(phone), channel };
@@ -145,24 +145,32 @@ async function enter(tx: Transaction, signUp: SignUp): Promise<SignUpOutcome> {
     await auditUser(tx, 'user_repeated_signup', known, { provider: address.kind });
     if (tx.config.mailer_autoconfirm || tx.config.sms_autoconfirm) throw new AuthError('user_already_exists');
     if (tx.config.security_hide_accounts) await tellOwner(tx, known, address);
-    return { kind: 'unconfirmed', user: withoutIdentity(imitate(tx, signUp), signUp), messageId: '' };
+    return { kind: 'unconfirmed', user: withoutIdentity(decoyUser(tx, signUp), signUp), messageId: '' };
   }
-  const entry = known === null ? null : await readEntry(tx, known.id);
+  const unverified = known === null ? null : await readUnverifiedInput(tx, known.id);
   // Another request has just signed up with the address; its password was not compared yet.
-  if (known !== null && lastHash(known, entry) !== signUp.knownHash) throw new AuthError('email_exists');
+  if (known !== null && lastHash(known, unverified) !== signUp.knownHash) throw new AuthError('email_exists');
   const again = (of: User) => ({ ...signUp, userMetadata: metadataOf(of.id, signUp) });
-  const isStrange = known !== null && !(await isSamePerson(tx, known, entry, again(known)));
-  if (isStrange && signUp.startSession && countsAsConfirmed(tx, address)) await assertFree(tx, known, entry);
+  const isFromSomeoneElse = known !== null && !(await isSamePerson(tx, known, unverified, again(known)));
+  if (isFromSomeoneElse && signUp.startSession && countsAsConfirmed(tx, address))
+    await assertFree(tx, known, unverified);
   const user = known ?? (await insert(tx, signUp));
   const before = known === null ? null : await findConfirmation(tx, known.id);
-  const { confirmed, messageId } = await confirmOrAsk(tx, user, signUp, isStrange && entry?.enteredBy !== 'admin');
+  const { confirmed, messageId } = await confirmOrAsk(
+    tx,
+    user,
+    signUp,
+    isFromSomeoneElse && unverified?.enteredBy !== 'admin',
+  );
   if (known !== null && confirmed === null)
-    await noteSignUp(tx, again(known), { user: known, entry, isSame: !isStrange, before });
+    await noteSignUp(tx, again(known), { user: known, unverified, isSame: !isFromSomeoneElse, before });
   if (confirmed !== null && signUp.startSession) {
     await auditUser(tx, 'login', confirmed, { provider: address.kind });
     return { kind: 'signed_in', signedIn: await issueSession(tx, user.id, 'password') };
   }
-  const json = isStrange ? imitateOther(tx, user, signUp) : toUserJson(confirmed ?? (await reloadUser(tx, user.id)));
+  const json = isFromSomeoneElse
+    ? decoyOther(tx, user, signUp)
+    : toUserJson(confirmed ?? (await reloadUser(tx, user.id)));
   return { kind: 'unconfirmed', user: json, messageId };
 }
 
@@ -188,9 +196,9 @@ async function tellOwner(tx: Transaction, owner: User, address: SignUpAddress): 
 }
 
 /** The answer for an account that another person has entered, whose data must not be shown; its id must be real. */
-function imitateOther(tx: Transaction, { id, invitedAt }: User, signUp: SignUp): UserJson {
-  if (tx.config.security_hide_accounts) return imitate(tx, { ...signUp, id: randomUUID() });
-  const json = imitate(tx, { ...signUp, id });
+function decoyOther(tx: Transaction, { id, invitedAt }: User, signUp: SignUp): UserJson {
+  if (tx.config.security_hide_accounts) return decoyUser(tx, { ...signUp, id: randomUUID() });
+  const json = decoyUser(tx, { ...signUp, id });
   return invitedAt === null ? json : { ...json, user_metadata: {}, identities: [] };
 }
 
@@ -200,7 +208,7 @@ function withoutIdentity(user: UserJson, { data }: SignUpRequest): UserJson {
 }
 
 /** Imitates the answer for a new user from the request alone: data of the real user would belong to somebody else. */
-function imitate(context: AuthContext, { address, data, id }: SignUpRequest): UserJson {
+function decoyUser(context: AuthContext, { address, data, id }: SignUpRequest): UserJson {
   const { services, audience } = context;
   const { kind } = address;
   const now = nowOf(context);
@@ -293,7 +301,7 @@ async function confirmOrAsk(
   tx: Transaction,
   user: User,
   signUp: SignUp,
-  isStrange: boolean,
+  isFromSomeoneElse: boolean,
 ): Promise<{ readonly confirmed: User | null; readonly messageId: string }> {
   const { address, passwordHash, data } = signUp;
   const isAuto = countsAsConfirmed(tx, address);
@@ -302,7 +310,7 @@ async function confirmOrAsk(
   if (isAuto) {
     const confirm = address.kind === 'email' ? confirmEmail : confirmPhone;
     // Nobody has to prove the address, so it belongs to whoever signs up now.
-    const own = isStrange
+    const own = isFromSomeoneElse
       ? await enterAgain(tx, await clearAccount(tx, user, address.kind), { passwordHash, userMetadata: data })
       : user;
     return { confirmed: await confirm(tx, own, { by: 'session' }), messageId: '' };
@@ -313,7 +321,7 @@ async function confirmOrAsk(
   }
   // The password of this request, which its email keeps.
   const asked = { ...user, passwordHash };
-  await sendTokenEmail(tx, 'confirmation', isStrange ? asked : user, address.pkce);
+  await sendTokenEmail(tx, 'confirmation', isFromSomeoneElse ? asked : user, address.pkce);
   return { confirmed: null, messageId: '' };
 }
 
@@ -321,13 +329,13 @@ function countsAsConfirmed({ config }: AuthContext, { kind }: SignUpAddress): bo
   return kind === 'email' ? config.mailer_autoconfirm : config.sms_autoconfirm;
 }
 
-/** Members of the body. */
+/** Fields of the body. */
 export const anonymousBody = bodySchema({ data: metadata });
 
 /** `POST /signup` without an address. */
 export async function signUpAnonymously(context: AuthContext, body: unknown): Promise<SessionJson> {
   const { config, services, audience } = context;
-  const { data } = readMembers(body, anonymousBody);
+  const { data } = readFields(body, anonymousBody);
   if (!config.external_anonymous_users_enabled) throw new AuthError('anonymous_provider_disabled');
   if (config.disable_signup) throw new AuthError('signup_disabled');
   const blank = { email: null, phone: null, passwordHash: null, appMetadata: {}, isAnonymous: true };

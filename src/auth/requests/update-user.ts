@@ -18,7 +18,7 @@ import type { UserBearer } from '../rules/bearer.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
-import { bodySchema, metadata, readMembers } from '../steps/members.ts';
+import { bodySchema, metadata, readFields } from '../steps/request-body.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { isAddressHeld, noteAsker } from '../store/pending-changes.ts';
@@ -52,27 +52,27 @@ export async function updateOwnUser(context: AuthContext, bearer: UserBearer, bo
   return toUserJson(user);
 }
 
-/** Members of the body. */
+/** Fields of the body. */
 export const updateUserBody = bodySchema({
   email: text, phone: text, channel: text, password: text, current_password: text, nonce: text,
   data: metadata, app_metadata: metadata, code_challenge: text, code_challenge_method: text,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
 async function check(context: AuthContext, { user }: UserBearer, body: unknown): Promise<Changes> {
-  const members = readMembers(body, updateUserBody);
-  const email = members.email ? parseEmail(members.email) : null;
-  const phone = members.phone ? parsePhone(members.phone) : null;
-  if (members.password !== null) await assertStrong(members.password, context.config, context.services.isPwned);
+  const fields = readFields(body, updateUserBody);
+  const email = fields.email ? parseEmail(fields.email) : null;
+  const phone = fields.phone ? parsePhone(fields.phone) : null;
+  if (fields.password !== null) await assertStrong(fields.password, context.config, context.services.isPwned);
   return {
     email: email === user.email?.toLowerCase() ? null : email,
     phone: phone === user.phone ? null : phone,
-    channel: parseChannel(members.channel, context.config),
-    password: members.password,
-    currentPassword: members.current_password,
-    nonce: members.nonce || null,
-    data: members.data,
-    appMetadata: members.app_metadata,
-    pkce: parsePkce(members.code_challenge, members.code_challenge_method),
+    channel: parseChannel(fields.channel, context.config),
+    password: fields.password,
+    currentPassword: fields.current_password,
+    nonce: fields.nonce || null,
+    data: fields.data,
+    appMetadata: fields.app_metadata,
+    pkce: parsePkce(fields.code_challenge, fields.code_challenge_method),
   };
 }
 

@@ -16,8 +16,8 @@ import { findStep, fromBase32 } from '../secrets/totp.ts';
 import { countWrongFactorCode, takeFactorGuess } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
-import { badJson, bodySchema, needed, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, assertSecondFactorUsed, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
+import { badJson, bodySchema, needed, readFields } from '../steps/request-body.ts';
 import { auditUser } from '../store/audit.ts';
 import {
   type Challenge,
@@ -35,7 +35,7 @@ import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken
 import { lockKnownUser, reloadUser } from '../store/users.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
 
-/** Members of the body. */
+/** Fields of the body. */
 export const verifyFactorBody = bodySchema({ challenge_id: needed(text), code: needed(text) });
 
 interface Answer {
@@ -55,9 +55,9 @@ export async function verifyFactor(
 ): Promise<SessionJson> {
   const asking = assertFactorBearer(bearer);
   const factor = requireFactor(asking.user, factorId);
-  const { challenge_id: challengeId, code } = readMembers(body, verifyFactorBody);
+  const { challenge_id: challengeId, code } = readFields(body, verifyFactorBody);
   if (!code) throw new AuthError('validation_failed', 'Code needs to be non-empty');
-  if (challengeId && !isUuid(challengeId)) throw badJson('member "challenge_id" is not a UUID');
+  if (challengeId && !isUuid(challengeId)) throw badJson('field "challenge_id" is not a UUID');
   assertVerifyOn(context, factor);
   const answer = { asking, factorId: factor.id, challengeId: challengeId || null, code };
   const outcome = await transact(context, ['custom_access_token'], (tx) => decide(tx, answer));

@@ -14,8 +14,8 @@ import { isPkceHash } from '../secrets/one-time-code.ts';
 import { takeCodeGuesses } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SignedIn, sessionAnswer, sessionParameters } from '../steps/issue-session.ts';
-import { bodySchema, needed, readMembers } from '../steps/members.ts';
 import { errorParameters, withFragment, withQuery } from '../steps/redirect-target.ts';
+import { bodySchema, needed, readFields } from '../steps/request-body.ts';
 import {
   findVerificationType,
   flowMethodOf,
@@ -68,14 +68,14 @@ async function enter(tx: Transaction, given: Given): Promise<SignedIn | null> {
 
 const refuse = (message: string) => new AuthError('validation_failed', message);
 
-/** Members of the body. */
+/** Fields of the body. */
 export const verifyBody = bodySchema({
   type: needed(about(text, { enum: verificationTypes })), token: text, token_hash: text, email: text, phone: text, redirect_to: text,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
 function check(body: unknown): Given {
-  const members = readMembers(body, verifyBody);
-  const { type: name, token, token_hash: tokenHash, email, phone, redirect_to: redirectTo } = members;
+  const fields = readFields(body, verifyBody);
+  const { type: name, token, token_hash: tokenHash, email, phone, redirect_to: redirectTo } = fields;
   if (!name) throw refuse('Verify requires a verification type');
   if (Boolean(token) === Boolean(tokenHash)) throw refuse('Verify requires either a token or a token hash');
   const type = findVerificationType(name);

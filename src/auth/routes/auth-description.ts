@@ -6,7 +6,7 @@ import type { Described, JsonSchema } from '../../shared/schema.ts';
 import { errorSchema } from '../answers/error-response.ts';
 import { authDocuments } from './auth-documents.ts';
 import { authRoutes } from './auth-route.ts';
-import { captchaMember } from './require-captcha.ts';
+import { captchaField } from './require-captcha.ts';
 
 /** Operations and schemas. */
 export function describeAuth(): ApiDescription {
@@ -31,6 +31,6 @@ export function describeAuth(): ApiDescription {
 }
 
 function withCaptcha(body: Described): Described {
-  const properties = { ...(body.json.properties as JsonSchema), gotrue_meta_security: captchaMember.json };
+  const properties = { ...(body.json.properties as JsonSchema), gotrue_meta_security: captchaField.json };
   return { ...body, json: { ...body.json, properties } };
 }

@@ -65,7 +65,7 @@ async function runLink(request: AuthRequest): Promise<AuthReply> {
 }
 
 /** The button: does what opening the link would have done. */
-export async function pressLink(request: AuthRequest): Promise<AuthReply> {
+export async function submitLinkForm(request: AuthRequest): Promise<AuthReply> {
   const form = request.form();
   const redirectTo = request.redirects.resolve({ query: form.get('redirect_to') ?? undefined });
   return useLink(request, { token: form.get('token'), type: form.get('type') }, redirectTo);
@@ -106,7 +106,7 @@ function showPage(
     siteUrl: config.site_url,
     locale: chooseLinkPage(config, context.languages),
     languages: context.languages,
-    // The redirect as it is allowed now, which the press checks again.
+    // The redirect as it is allowed now, which submitting the form checks again.
     fields: { token, type: name, redirect_to: redirectTo },
   };
   const observe = (problem: string) => {

@@ -46,7 +46,7 @@ export const providerRoutes: AuthRoutes = {
   'POST /authorize': {
     access: 'anyone',
     summary: 'Agree to the linking of an identity',
-    form: { ...signInQuery, press: 'Secret of the page.' },
+    form: { ...signInQuery, page_secret: 'Secret of the page.' },
     page: 'The page again, if the browser does not have it.',
     redirects: [303],
     answer: null,
@@ -54,9 +54,9 @@ export const providerRoutes: AuthRoutes = {
     run: async (request) => {
       const { context, cookies } = request;
       const form = request.form();
-      const press = form.get('press') ?? '';
-      form.delete('press');
-      const isOwn = (state: string) => hasPageCookie({ state, authUrl: context.authUrl }, press, cookies);
+      const pageSecret = form.get('page_secret') ?? '';
+      form.delete('page_secret');
+      const isOwn = (state: string) => hasPageCookie({ state, authUrl: context.authUrl }, pageSecret, cookies);
       return leadOn(request, await continueLinking(context, form, isOwn), form);
     },
   },
@@ -90,9 +90,9 @@ function leadOn(
 ): AuthReply {
   const { authUrl, config, languages } = context;
   if ('flow' in next) {
-    const { press, cookie } = makePageCookie({ state: next.flow, authUrl });
+    const { pageSecret, cookie } = makePageCookie({ state: next.flow, authUrl });
     // Of several fields of a name, the first counts, as everywhere.
-    const sent = { ...Object.fromEntries([...fields].reverse()), press };
+    const sent = { ...Object.fromEntries([...fields].reverse()), page_secret: pageSecret };
     const page = renderLinkingPage({ ...next, siteUrl: config.site_url, languages, fields: sent });
     return { headers: { ...htmlPageHeaders(...next.leadsTo), 'set-cookie': cookie }, page };
   }

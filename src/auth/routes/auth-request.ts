@@ -18,7 +18,7 @@ import {
 } from '../rules/bearer.ts';
 import { createRedirectRules, type RedirectRules } from '../rules/redirect.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
-import { badJson } from '../steps/members.ts';
+import { badJson } from '../steps/request-body.ts';
 import { type Allowance, assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
 import type { AuthParts } from './auth-parts.ts';
 

@@ -19,10 +19,10 @@ import { otherAddressSerializer, verify, verifyBody } from '../requests/verify.t
 import type { UserBearer } from '../rules/bearer.ts';
 import { sessionSerializer } from '../secrets/access-token.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
-import { type Body, bodySchema, readMembers } from '../steps/members.ts';
 import { messageSerializer } from '../steps/message-answer.ts';
+import { type Body, bodySchema, readFields } from '../steps/request-body.ts';
 import { requestAllowance } from '../store/rate-limit.ts';
-import { limitOpened, linkForm, openedAnswers, openedLink, pressLink } from './auth-link-routes.ts';
+import { limitOpened, linkForm, openedAnswers, openedLink, submitLinkForm } from './auth-link-routes.ts';
 import type { AuthReply } from './auth-reply.ts';
 import { type AddressLimit, type AskingUser, type AuthRequest, limitBy } from './auth-request.ts';
 import { type AuthRoutes, always, json, redirectQuery } from './auth-route-table.ts';
@@ -78,7 +78,7 @@ export const userRoutes: AuthRoutes = {
     redirects: [303],
     answer: anyOf(sessionSerializer, otherAddressSerializer),
     limit: limitVerify,
-    run: (request) => (request.isForm ? pressLink(request) : json(verify(request.context, request.body()))),
+    run: (request) => (request.isForm ? submitLinkForm(request) : json(verify(request.context, request.body()))),
   },
   ...sendingRoute('otp', 'Send a sign-in link or code', oneTimeBody, sendOneTimeSignIn),
   ...sendingRoute('magiclink', 'Send a sign-in link', magicLinkBody, sendMagicLinkOnly),
@@ -173,7 +173,7 @@ function limitSignUp(request: AuthRequest): AddressLimit {
 const addressBody = bodySchema({ email: text, phone: text });
 
 function hasAddress(body: unknown): boolean {
-  const { email, phone } = readMembers(body, addressBody);
+  const { email, phone } = readFields(body, addressBody);
   return Boolean(email || phone);
 }
 

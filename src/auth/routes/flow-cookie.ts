@@ -42,14 +42,14 @@ function isSecure({ authUrl }: FlowCookie): boolean {
 }
 
 /** The secret of a page's button, and the header `Set-Cookie` with its digest. */
-export function makePageCookie(flow: FlowCookie): { readonly press: string; readonly cookie: string } {
-  const press = randomBytes(32).toString('base64url');
-  return { press, cookie: `${nameOf(flow, 'page')}=${digestOf(press)}; ${attributesOf(flow, 'Strict')}` };
+export function makePageCookie(flow: FlowCookie): { readonly pageSecret: string; readonly cookie: string } {
+  const pageSecret = randomBytes(32).toString('base64url');
+  return { pageSecret, cookie: `${nameOf(flow, 'page')}=${digestOf(pageSecret)}; ${attributesOf(flow, 'Strict')}` };
 }
 
 /** Whether the browser has the page whose button was pressed. @param header The header `Cookie`. */
-export function hasPageCookie(flow: FlowCookie, press: string, header: string | undefined): boolean {
-  return hasCookie(nameOf(flow, 'page'), digestOf(press), header);
+export function hasPageCookie(flow: FlowCookie, pageSecret: string, header: string | undefined): boolean {
+  return hasCookie(nameOf(flow, 'page'), digestOf(pageSecret), header);
 }
 
 /** The header `Set-Cookie` that deletes the cookie. */

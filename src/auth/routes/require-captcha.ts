@@ -2,13 +2,13 @@
 import { isObject } from '../../shared/json.ts';
 import { about, orNull, text } from '../../shared/schema.ts';
 import { AuthError } from '../model/auth-error.ts';
-import { badJson, bodySchema, readMembers } from '../steps/members.ts';
+import { badJson, bodySchema, readFields } from '../steps/request-body.ts';
 import type { AuthRequest } from './auth-request.ts';
 
 const security = bodySchema({ captcha_token: text });
 
 /** Where a body carries the token, for the description of the routes. */
-export const captchaMember = about(orNull(security), 'Needed if `security_captcha_enabled`.');
+export const captchaField = about(orNull(security), 'Needed if `security_captcha_enabled`.');
 
 /** @throws AuthError `captcha_failed`, `bad_json`, `unexpected_failure` if the captcha service cannot be asked. */
 export async function requireCaptcha(request: AuthRequest): Promise<void> {
@@ -30,6 +30,6 @@ async function isAdmin(request: AuthRequest): Promise<boolean> {
 function tokenOf(body: unknown): string | null {
   if (!isObject(body)) throw badJson('the body is not an object');
   const given = body.gotrue_meta_security ?? {};
-  if (!isObject(given)) throw badJson('member "gotrue_meta_security" is not an object');
-  return readMembers(given, security).captcha_token;
+  if (!isObject(given)) throw badJson('field "gotrue_meta_security" is not an object');
+  return readFields(given, security).captcha_token;
 }

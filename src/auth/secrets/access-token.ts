@@ -62,7 +62,7 @@ function expiry(user: User, session: Session, iat: number, config: ClaimsContext
   return Math.min(usual, end);
 }
 
-/** Further members of an answer with a session. */
+/** Further fields of an answer with a session. */
 export interface SessionExtras {
   /** The provider's token, if a provider was used. */
   readonly providerToken?: string | null;

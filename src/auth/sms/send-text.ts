@@ -22,7 +22,7 @@ import { HookError } from '../hooks/hook-error.ts';
 import { postWebhook, type WebhookLimits, webhookLimits } from '../hooks/post-webhook.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { SendText } from './sms-provider.ts';
-import { memberAt, type OutgoingText, TextError } from './sms-provider.ts';
+import { fieldAt, type OutgoingText, TextError } from './sms-provider.ts';
 import { type FormProvider, textProviders } from './sms-providers.ts';
 
 interface SendTextParts {
@@ -131,7 +131,7 @@ async function postToWebhook(
     throw error instanceof HookError ? new TextError(`the webhook failed: ${error.reason}`) : error;
   });
   if (answer.status >= 300) throw new TextError(`the webhook rejected the message (HTTP ${answer.status})`);
-  const id = memberAt(parseJson(answer.text), 'message_id');
+  const id = fieldAt(parseJson(answer.text), 'message_id');
   return typeof id === 'string' && id !== '' ? id : answer.id;
 }
 

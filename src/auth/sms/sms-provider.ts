@@ -33,8 +33,8 @@ export interface TextProvider {
   read(answer: unknown): ProviderVerdict;
 }
 
-/** The member at a path through objects and lists; undefined if there is none. */
-export function memberAt(json: unknown, ...path: readonly (string | number)[]): unknown {
+/** The field at a path through objects and lists; undefined if there is none. */
+export function fieldAt(json: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
     json,

@@ -1,7 +1,7 @@
 /** The providers of text messages: the request that sends one message, after their documentation. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { SmsProvider } from '../../config/auth/auth-sms-fields.ts';
-import { memberAt, type OutgoingText, type TextProvider, verdict } from './sms-provider.ts';
+import { fieldAt, type OutgoingText, type TextProvider, verdict } from './sms-provider.ts';
 
 /** Providers that take a form. */
 export type FormProvider = Exclude<SmsProvider, 'capture' | 'webhook' | 'twilio_verify'>;
@@ -19,9 +19,9 @@ const twilio: TextProvider = {
     };
   },
   read(answer) {
-    const isLost = ['failed', 'undelivered'].includes(String(memberAt(answer, 'status')));
-    const code = memberAt(answer, 'error_code') ?? memberAt(answer, 'code');
-    return verdict(isLost ? undefined : memberAt(answer, 'sid'), code);
+    const isLost = ['failed', 'undelivered'].includes(String(fieldAt(answer, 'status')));
+    const code = fieldAt(answer, 'error_code') ?? fieldAt(answer, 'code');
+    return verdict(isLost ? undefined : fieldAt(answer, 'sid'), code);
   },
 };
 
@@ -55,8 +55,8 @@ const messagebird: TextProvider = {
     },
   }),
   read(answer) {
-    const isLost = memberAt(answer, 'recipients', 'totalSentCount') === 0;
-    return verdict(isLost ? undefined : memberAt(answer, 'id'), memberAt(answer, 'errors', 0, 'code'));
+    const isLost = fieldAt(answer, 'recipients', 'totalSentCount') === 0;
+    return verdict(isLost ? undefined : fieldAt(answer, 'id'), fieldAt(answer, 'errors', 0, 'code'));
   },
 };
 
@@ -73,9 +73,9 @@ const textlocal: TextProvider = {
     },
   }),
   read(answer) {
-    const isTaken = memberAt(answer, 'status') === 'success';
-    const id = memberAt(answer, 'messages', 0, 'id');
-    return verdict(isTaken ? String(id ?? '') : undefined, memberAt(answer, 'errors', 0, 'code'));
+    const isTaken = fieldAt(answer, 'status') === 'success';
+    const id = fieldAt(answer, 'messages', 0, 'id');
+    return verdict(isTaken ? String(id ?? '') : undefined, fieldAt(answer, 'errors', 0, 'code'));
   },
 };
 
@@ -94,8 +94,8 @@ const vonage: TextProvider = {
     },
   }),
   read(answer) {
-    const status = memberAt(answer, 'messages', 0, 'status');
-    return verdict(status === '0' ? memberAt(answer, 'messages', 0, 'message-id') : undefined, status);
+    const status = fieldAt(answer, 'messages', 0, 'status');
+    return verdict(status === '0' ? fieldAt(answer, 'messages', 0, 'message-id') : undefined, status);
   },
 };
 

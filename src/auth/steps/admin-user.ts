@@ -10,7 +10,7 @@ import type { Metadata } from '../model/metadata.ts';
 import type { User } from '../model/user.ts';
 import { readHash, UnreadableHashError } from '../secrets/password-hash.ts';
 import { loadUser, lockUser } from '../store/users.ts';
-import { bodySchema, metadata, readMembers } from './members.ts';
+import { bodySchema, metadata, readFields } from './request-body.ts';
 
 /**
  * Loads the user.
@@ -42,28 +42,28 @@ export interface AdminUserFacts {
   readonly banMs: number | null;
 }
 
-/** Members of the body. */
+/** Fields of the body. */
 export const adminUserBody = bodySchema({
   id: text, aud: text, role: text, email: text, phone: text, password: text, password_hash: text,
   email_confirm: flag, phone_confirm: flag, user_metadata: metadata, app_metadata: metadata, ban_duration: text,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
 /** Reads and checks the body of a request about a user. @throws AuthError `bad_json`, `validation_failed` */
 export function readAdminUser(body: unknown): AdminUserFacts {
-  const members = readMembers(body, adminUserBody);
+  const fields = readFields(body, adminUserBody);
   return {
-    id: members.id || null,
-    audience: members.aud || null,
-    role: members.role || null,
-    email: members.email ? parseEmail(members.email) : null,
-    phone: members.phone ? parsePhone(members.phone) : null,
-    password: members.password,
-    passwordHash: members.password_hash || null,
-    isEmailConfirmed: members.email_confirm ?? false,
-    isPhoneConfirmed: members.phone_confirm ?? false,
-    userMetadata: members.user_metadata,
-    appMetadata: members.app_metadata,
-    banMs: members.ban_duration ? parseBan(members.ban_duration) : null,
+    id: fields.id || null,
+    audience: fields.aud || null,
+    role: fields.role || null,
+    email: fields.email ? parseEmail(fields.email) : null,
+    phone: fields.phone ? parsePhone(fields.phone) : null,
+    password: fields.password,
+    passwordHash: fields.password_hash || null,
+    isEmailConfirmed: fields.email_confirm ?? false,
+    isPhoneConfirmed: fields.phone_confirm ?? false,
+    userMetadata: fields.user_metadata,
+    appMetadata: fields.app_metadata,
+    banMs: fields.ban_duration ? parseBan(fields.ban_duration) : null,
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The context of every auth request: the services of the process and the facts of one request.
  *
- * A file in `requests/` takes checked members and an `AuthContext`, does its work in one transaction, and returns the
+ * A file in `requests/` takes checked fields and an `AuthContext`, does its work in one transaction, and returns the
  * content of the answer or throws an `AuthError`. These files know nothing of HTTP.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';

@@ -46,7 +46,7 @@ export async function insertFactor(tx: StoreTransaction, factor: NewFactor): Pro
   return id;
 }
 
-/** Changes of a factor; absent members stay. */
+/** Changes of a factor; absent fields stay. */
 export interface FactorChanges {
   readonly friendlyName?: string;
   /** Digits only. */

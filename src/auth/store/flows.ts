@@ -24,10 +24,10 @@ export type FlowMethod = 'email/signup' | 'invite' | 'magiclink' | 'recovery' | 
 /** Lifetime of a code from its issue, in milliseconds. */
 export const flowLifetimeMs = 300_000;
 
-/** SQL for the data that `withholdEntry` (unproved-entries.ts) kept for a flow `f`, as JSON: `Entered`, or null. */
+/** SQL for the data that `withholdEntry` (unverified-input.ts) kept for a flow `f`, as JSON: `Entered`, or null. */
 const withheldOfFlow = `(
   select pg_catalog.json_build_object('passwordHash', e.password_hash, 'userMetadata', e.user_metadata)
-  from auth.pgreflect_entries e where e.flow_id = f.id
+  from auth.pgreflect_unverified_inputs e where e.flow_id = f.id
 )`;
 
 /** SQL for the identity that `keepIdentity` (provider-flows.ts) kept for a flow `f`; null for none. */

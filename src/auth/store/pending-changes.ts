@@ -23,7 +23,7 @@ export async function hasAsker(tx: StoreTransaction, userId: string): Promise<bo
 }
 
 /** An account that may keep an address which nobody has proved: an admin has entered it. */
-const isAdmins = `exists (select from auth.pgreflect_entries e where e.user_id = u.id and e.entered_by = 'admin')`;
+const isAdmins = `exists (select from auth.pgreflect_unverified_inputs e where e.user_id = u.id and e.entered_by = 'admin')`;
 
 const isVerified = `exists (
   select from auth.identities i

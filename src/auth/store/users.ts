@@ -199,7 +199,7 @@ export const userColumns = {
   isAnonymous: 'is_anonymous',
 } as const satisfies Partial<Record<keyof User, string>>;
 
-/** Absent members stay; null clears where the type allows it. */
+/** Absent fields stay; null clears where the type allows it. */
 type UserChanges = Partial<Pick<User, keyof typeof userColumns>>;
 
 /**

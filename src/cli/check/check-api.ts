@@ -150,8 +150,8 @@ export function ignoredByComments(catalog: Catalog): (finding: Pick<Finding, 'ch
 }
 
 /** Whether database changes are recorded or only found by polling. */
-export function checkTrigger({ watched }: Catalog): readonly Finding[] {
-  if (watched) return [];
+export function checkTrigger({ hasChangeTrigger }: Catalog): readonly Finding[] {
+  if (hasChangeTrigger) return [];
   const message = 'The schema-change trigger is not installed. The gateway polls for changes every --schema-poll-ms.';
   const command = 'pgreflect init --watch --database-url CONNECTION_OF_A_SUPERUSER';
   return [{ check: 'trigger_missing', severity: 'note', object: null, message, fix: null, command }];

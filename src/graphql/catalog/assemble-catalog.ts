@@ -41,11 +41,11 @@ export interface CatalogRows extends AccessRows {
   readonly constraints: readonly CatalogForeignKey[];
   readonly constraint_columns: readonly (readonly [string, string, readonly number[]])[];
   readonly procs: readonly (Omit<CatalogRoutine, 'defaults' | 'planningWeight'> & AccessRows['procs'][number])[];
-  readonly types: readonly (Omit<CatalogType, 'getEnumValues' | 'getMembers' | 'getOperators'> &
+  readonly types: readonly (Omit<CatalogType, 'getEnumValues' | 'getAttributes' | 'getOperators'> &
     AccessRows['types'][number])[];
   readonly enums: readonly Pick<PgEnum, 'enumtypid' | 'enumsortorder' | 'enumlabel'>[];
-  /** Type, name, type of the member and its modifier. */
-  readonly members: readonly (readonly [string, string, string, number])[];
+  /** Type, name, type of the attribute and its modifier. */
+  readonly composite_attributes: readonly (readonly [string, string, string, number])[];
   readonly type_operators: readonly (readonly [string, TypeOperation, string])[];
   readonly indexes: readonly CatalogIndex[];
   readonly view_queries: ViewQueries;
@@ -104,7 +104,10 @@ const commentedCatalogs: Readonly<Record<string, CommentedObject>> = {
 /** Builds the catalog from its rows and its version. */
 export function* assembleCatalog(
   source: CatalogRows,
-  version: Pick<Catalog, 'snapshot' | 'fingerprint' | 'memberships' | 'watched' | 'preRequest' | 'trustsExtensions'>,
+  version: Pick<
+    Catalog,
+    'snapshot' | 'fingerprint' | 'memberships' | 'hasChangeTrigger' | 'preRequest' | 'trustsExtensions'
+  >,
 ): Sliced<Catalog> {
   const exposed = new Set(source.exposed);
   const names = source.classes.map(({ _id, relname }) => [_id, relname] as const);
@@ -134,7 +137,7 @@ export function* assembleCatalog(
     routines,
     enums: typesOf('e'),
     domains: typesOf('d'),
-    composites: typesOf('c').filter((type) => type.getMembers().length > 0),
+    composites: typesOf('c').filter((type) => type.getAttributes().length > 0),
     table: (oid) => tables.get(oid),
     type: (oid) => types.get(oid),
     routine: (oid) => routinesById.get(oid),
@@ -218,8 +221,8 @@ function* columnsByTable(source: CatalogRows): Sliced<ReadonlyMap<string, readon
   return tables;
 }
 
-function linkTypes({ types, enums, members, type_operators }: CatalogRows): CatalogType[] {
-  const byType = Map.groupBy(members, ([type]) => type);
+function linkTypes({ types, enums, composite_attributes, type_operators }: CatalogRows): CatalogType[] {
+  const byType = Map.groupBy(composite_attributes, ([type]) => type);
   const labels = Map.groupBy(enums, (row) => row.enumtypid);
   const operators = Map.groupBy(type_operators, ([type]) => type);
   for (const rows of labels.values()) rows.sort((a, b) => a.enumsortorder - b.enumsortorder);
@@ -231,7 +234,7 @@ function linkTypes({ types, enums, members, type_operators }: CatalogRows): Cata
       atttypmod,
     }));
     const named = Object.fromEntries((operators.get(row._id) ?? []).map(([, operation, name]) => [operation, name]));
-    return { ...row, getEnumValues: () => own, getMembers: () => parts, getOperators: () => named };
+    return { ...row, getEnumValues: () => own, getAttributes: () => parts, getOperators: () => named };
   });
 }
 

@@ -153,16 +153,16 @@ export interface CatalogType
   > {
   /** What PostgreSQL has not for values of a base type that is no array: equality, and so no order, or an order alone. */
   readonly lacks: 'equality' | 'order' | null;
-  /** Members of a composite type that belongs to no table, in order; empty for other types. */
-  getMembers(): readonly CompositeMember[];
+  /** Attributes of a composite type that belongs to no table, in order; empty for other types. */
+  getAttributes(): readonly CompositeAttributeRow[];
   /** Labels in their sort order; empty for other types. */
   getEnumValues(): readonly Pick<PgEnum, 'enumlabel'>[];
   /** Names of the type's operators and of `min` and `max` in its own schema; base types outside `pg_catalog` only. */
   getOperators(): TypeOperators;
 }
 
-/** A member of a composite type. */
-type CompositeMember = Pick<PgAttribute, 'attname' | 'atttypid' | 'atttypmod'>;
+/** An attribute of a composite type. */
+type CompositeAttributeRow = Pick<PgAttribute, 'attname' | 'atttypid' | 'atttypmod'>;
 
 /** Comparisons of a type. */
 export type TypeOperation =
@@ -210,7 +210,7 @@ export interface Catalog {
   /** Text of `readFingerprint` at that snapshot. */
   readonly fingerprint: string;
   /** The schema-change trigger is installed, enabled, and its table readable for the login role. */
-  readonly watched: boolean;
+  readonly hasChangeTrigger: boolean;
   /** `count(*) + sum(xmin)` of `pg_auth_members`; changes with every grant of a role. */
   readonly memberships: string;
   /** Exposed namespaces that exist, in the order of the search path. */

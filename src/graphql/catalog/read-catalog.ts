@@ -20,7 +20,7 @@ import type { Catalog } from './catalog.ts';
 
 /** `$1`: names of namespaces, null for the login role's search path. Stores the names to expose. */
 const exposedNamesStatement = loadSqlFile('exposed-names.sql');
-/** One column `watched`: the schema-change trigger is installed, enabled and its table readable. */
+/** One column `has_change_trigger`: the schema-change trigger is installed, enabled and its table readable. */
 const watchStatement = loadSqlFile('watch-state.sql');
 /**
  * Columns `fingerprint`, `objects`, `memberships` and `snapshot`. Stores the snapshot. With a stored one: no row if it
@@ -123,7 +123,7 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
       snapshot: String(version?.snapshot),
       fingerprint: String(version?.fingerprint),
       memberships: String(version?.memberships),
-      watched: watch?.watched === true,
+      hasChangeTrigger: watch?.has_change_trigger === true,
       preRequest: preRequest?.given == null ? null : String(preRequest.function),
       trustsExtensions: extensions !== undefined,
     },
@@ -148,7 +148,7 @@ async function renewCatalog(
       ]),
     { begin: 'begin isolation level read committed read only' },
   );
-  if (version?.fingerprint !== known.fingerprint || watch?.watched !== known.watched) return null;
+  if (version?.fingerprint !== known.fingerprint || watch?.has_change_trigger !== known.hasChangeTrigger) return null;
   return { ...known, snapshot: String(version.snapshot), memberships: String(version.memberships) };
 }
 

@@ -85,7 +85,7 @@ async function requiredModelTime(
   if (cause.kind !== 'statement' || cause.sqlstate === null || !outdatedStates.has(cause.sqlstate)) return null;
   const now = performance.now();
   // The check itself fails if the trigger was removed meanwhile; the next model accounts for that.
-  if (cause.step === 0) return attempt.role.catalog.watched && isAboutOurTrigger(cause) ? now : null;
+  if (cause.step === 0) return attempt.role.catalog.hasChangeTrigger && isAboutOurTrigger(cause) ? now : null;
   const isOutdated = isChecked(options, attempt)
     ? await isStale(options, execution, attempt)
     : await options.reflector.refreshAfterRefusal(attempt.role.catalog);

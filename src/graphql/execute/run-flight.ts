@@ -71,7 +71,7 @@ export const noSteps = {
 
 /** Whether flights check the age of the model. */
 export function isChecked(options: ExecuteOptions, attempt: Attempt): boolean {
-  return attempt.role.catalog.watched && options.freshness === 'exact';
+  return attempt.role.catalog.hasChangeTrigger && options.freshness === 'exact';
 }
 
 function freshnessOf(options: ExecuteOptions, attempt: Attempt) {

@@ -1,11 +1,11 @@
 /**
- * Composite types and row types of tables as inputs (extension `writes`, docs/functions.md). A member that has no
+ * Composite types and row types of tables as inputs (extension `writes`, docs/functions.md). An attribute that has no
  * field is null in every call: the columns that a role may not select are not shown to it.
  */
 import type { CatalogType } from '../catalog/catalog.ts';
 import { readSettings } from './comments/directives.ts';
 import { baseForm, fieldForm, inputTypeName, isValidName } from './inflect.ts';
-import type { ArgumentType, CompositeMember, CompositeType, Table } from './model.ts';
+import type { ArgumentType, CompositeAttribute, CompositeType, Table } from './model.ts';
 import { type ModelContext, pathIn } from './model-context.ts';
 import { type TypeResolver, type TypeResolvers, unmodified } from './resolve-type.ts';
 import { elementOf } from './sql-types.ts';
@@ -74,10 +74,10 @@ export class Composites {
     const table = tables.get(type.typrelid ?? '0');
     const problem = table === undefined ? whyHidden(context, type) : null;
     if (problem !== null) return `${path}, ${problem}`;
-    const members = table === undefined ? this.#ownMembers(type) : this.#columns(table);
-    if (members.every(({ fieldName }) => fieldName === null))
-      return `${path}, none of whose members GraphQL can show. Take json in its place`;
-    const levels = 1 + Math.max(...members.map((member) => this.#levelsOf(member)));
+    const attributes = table === undefined ? this.#ownAttributes(type) : this.#columns(table);
+    if (attributes.every(({ fieldName }) => fieldName === null))
+      return `${path}, none of whose attributes GraphQL can show. Take json in its place`;
+    const levels = 1 + Math.max(...attributes.map((attribute) => this.#levelsOf(attribute)));
     if (levels > maxLevels)
       return `${path}, which has more than ${maxLevels} levels of composite types. Take json in its place`;
     const namespace = context.namespaces.get(type.typnamespace)!;
@@ -90,51 +90,51 @@ export class Composites {
     if (!isValidName(inputName))
       return `${path}, which has no valid GraphQL name. Give it one by name in its comment directive`;
     return {
-      type: { oid: type._id, namespace: name, name: type.typname, table: type.typrelid ?? null, inputName, members },
+      type: { oid: type._id, namespace: name, name: type.typname, table: type.typrelid ?? null, inputName, attributes },
       levels,
     };
   }
 
-  #levelsOf({ type }: CompositeMember): number {
+  #levelsOf({ type }: CompositeAttribute): number {
     const found = type?.kind === 'composite' ? this.#found.get(type.composite) : undefined;
     return found === undefined || typeof found === 'string' ? 0 : found.levels;
   }
 
-  #ownMembers(type: CatalogType): readonly CompositeMember[] {
+  #ownAttributes(type: CatalogType): readonly CompositeAttribute[] {
     const { context, types } = this.#scope;
     const namespace = context.namespaces.get(type.typnamespace)!;
     const taken = new Set<string>();
-    return type.getMembers().map(({ attname, atttypid, atttypmod }, index) => {
+    return type.getAttributes().map(({ attname, atttypid, atttypmod }, index) => {
       const name = fieldForm(attname, namespace.inflectNames);
-      const member = this.#memberType(types(namespace), atttypid);
-      const isField = member !== null && isValidName(name) && !taken.has(name);
+      const attribute = this.#attributeType(types(namespace), atttypid);
+      const isField = attribute !== null && isValidName(name) && !taken.has(name);
       if (isField) taken.add(name);
       const cast = types(namespace).cast({ oid: atttypid, typmod: atttypmod ?? -1, text: null });
-      return { number: index + 1, name: attname, fieldName: isField ? name : null, type: member, cast };
+      return { number: index + 1, name: attname, fieldName: isField ? name : null, type: attribute, cast };
     });
   }
 
-  #memberType(types: TypeResolver, oid: string): ArgumentType | null {
+  #attributeType(types: TypeResolver, oid: string): ArgumentType | null {
     const composite = this.argument(oid);
     if (typeof composite === 'string') return null;
     return composite ?? textType(types.value(unmodified(oid)));
   }
 
-  #columns({ columns }: Pick<Table, 'columns'>): readonly CompositeMember[] {
+  #columns({ columns }: Pick<Table, 'columns'>): readonly CompositeAttribute[] {
     const taken = new Set<string>();
     return columns.map(({ number, name, fieldName, type, cast, selectable }) => {
       const composite = type === null ? this.argument(cast.oid) : null;
-      const member = typeof composite === 'string' ? null : (composite ?? textType(type));
-      const isField = selectable && member !== null && fieldName !== null && !taken.has(fieldName);
+      const attribute = typeof composite === 'string' ? null : (composite ?? textType(type));
+      const isField = selectable && attribute !== null && fieldName !== null && !taken.has(fieldName);
       if (isField) taken.add(fieldName);
-      return { number, name, fieldName: isField ? fieldName : null, type: member, cast };
+      return { number, name, fieldName: isField ? fieldName : null, type: attribute, cast };
     });
   }
 }
 
 /** Why the role must not see the composite type, as the end of a sentence. */
 export function whyHidden({ namespaces, access }: ModelContext, type: CatalogType): string | null {
-  if (type.getMembers().length === 0) return 'whose table is not exposed. The function comes in with that table';
+  if (type.getAttributes().length === 0) return 'whose table is not exposed. The function comes in with that table';
   if (namespaces.get(type.typnamespace)?.exposed !== true)
     return 'whose schema is not exposed. Add the schema to --schemas, and grant usage on it, or move the type';
   if (access.usesType(type._id)) return null;

@@ -63,7 +63,7 @@ export interface SqlType extends QualifiedName {
   readonly own: OwnOperators | null;
 }
 
-/** Where the text of a value may name time zones: for composite values and arrays of them, the place in each member, or null. */
+/** Where the text of a value may name time zones: for composite values and arrays of them, the place in each attribute, or null. */
 export type ZonePlace = 'anywhere' | readonly (ZonePlace | null)[];
 
 /** The type used for comparisons and sums. A domain's constraints apply to written values, not to searched ones. */
@@ -329,11 +329,11 @@ export interface CompositeType extends QualifiedName {
   readonly table: Oid | null;
   readonly inputName: string;
   /** In the order of a row. */
-  readonly members: readonly CompositeMember[];
+  readonly attributes: readonly CompositeAttribute[];
 }
 
-/** A member of a composite type; without a `fieldName`, it is always null. */
-export interface CompositeMember extends Omit<ResultColumn, 'type'> {
+/** An attribute of a composite type; without a `fieldName`, it is always null. */
+export interface CompositeAttribute extends Omit<ResultColumn, 'type'> {
   readonly type: ArgumentType | null;
 }
 

@@ -136,32 +136,32 @@ function findZones(catalog: ModelContext['catalog'], type: CatalogType): ZonePla
   if (type.typtype === 'r' || type.typtype === 'm') return 'anywhere';
   const element = elementOf(catalog.type, type);
   if (element !== null) return zonesIn(catalog, element);
-  if (type.typtype === 'c') return zonesInMembers(catalog, type);
+  if (type.typtype === 'c') return zonesInAttributes(catalog, type);
   const isBuiltIn = catalog.namespace(type.typnamespace)?.nspname === 'pg_catalog';
   return isBuiltIn && withZones.has(type.typname) ? 'anywhere' : null;
 }
 
-function zonesInMembers(catalog: ModelContext['catalog'], type: CatalogType): ZonePlace | null {
-  const parts = memberTypes(catalog, type);
+function zonesInAttributes(catalog: ModelContext['catalog'], type: CatalogType): ZonePlace | null {
+  const parts = attributeTypes(catalog, type);
   // Of a table that is not exposed.
   if (parts.length === 0) return 'anywhere';
-  const members = parts.map((part) => (part === undefined ? 'anywhere' : zonesIn(catalog, part)));
-  return members.every((member) => member === null) ? null : members;
+  const zones = parts.map((part) => (part === undefined ? 'anywhere' : zonesIn(catalog, part)));
+  return zones.every((attribute) => attribute === null) ? null : zones;
 }
 
-/** An array is compared by its elements, a composite value by its members. */
+/** An array is compared by its elements, a composite value by its attributes. */
 function lackOf(catalog: ModelContext['catalog'], type: CatalogType): SqlType['lacks'] {
   const base = baseOf(catalog.type, type);
   const element = elementOf(catalog.type, base);
   if (element !== null) return lackOf(catalog, element);
   if (base.typtype !== 'c') return base.lacks;
-  const lacking = memberTypes(catalog, base).map((part) => (part === undefined ? null : lackOf(catalog, part)));
+  const lacking = attributeTypes(catalog, base).map((part) => (part === undefined ? null : lackOf(catalog, part)));
   return lacking.includes('equality') ? 'equality' : lacking.includes('order') ? 'order' : null;
 }
 
 /** Of a composite type; undefined for those that were not read. */
-function memberTypes(catalog: ModelContext['catalog'], type: CatalogType): readonly (CatalogType | undefined)[] {
-  const own = type.getMembers();
+function attributeTypes(catalog: ModelContext['catalog'], type: CatalogType): readonly (CatalogType | undefined)[] {
+  const own = type.getAttributes();
   const parts = own.length > 0 ? own : (catalog.table(type.typrelid ?? '0')?.getAttributes() ?? []);
   return parts.map(({ atttypid }) => catalog.type(atttypid));
 }

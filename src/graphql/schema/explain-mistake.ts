@@ -216,7 +216,7 @@ const databaseKinds: ReadonlySet<string> = new Set<InputFieldOrigin['kind']>([
   'nested',
   'function',
   'routine_argument',
-  'member',
+  'attribute',
   'rank',
   'distinct_count',
   'aggregate_column',

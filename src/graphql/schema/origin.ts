@@ -68,8 +68,8 @@ export type InputFieldOrigin =
   | { readonly kind: 'set' | UpdateOperator | 'filter' | 'at_most' }
   | { readonly kind: 'function'; readonly routine: Routine; readonly type: ValueType }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument }
-  /** A member of a composite type. */
-  | { readonly kind: 'member'; readonly composite: CompositeType }
+  /** An attribute of a composite type. */
+  | { readonly kind: 'attribute'; readonly composite: CompositeType }
   | { readonly kind: 'json_part'; readonly as: JsonReading }
   | { readonly kind: 'conflict_target' | 'update_columns' | 'conflict_filter' }
   | { readonly kind: 'operator'; readonly operator: FilterOperator };

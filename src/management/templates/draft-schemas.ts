@@ -102,9 +102,9 @@ const draft = {
   ),
 };
 
-const optionalDraft = Object.fromEntries(Object.entries(draft).map(([name, member]) => [name, optional(member)]));
+const optionalDraft = Object.fromEntries(Object.entries(draft).map(([name, field]) => [name, optional(field)]));
 
-/** A misspelled member would be ignored silently. */
+/** A misspelled field would be ignored silently. */
 const only = { additionalProperties: false };
 
 /** A draft as sent. Missing texts are the current ones, empty ones the built-in ones; missing data are the sample's. */
@@ -129,8 +129,8 @@ export const emailTrial = about(
   only,
 );
 
-/** Members of a draft. */
-export const draftMembers: readonly string[] = ['email', ...Object.keys(draft)];
+/** Fields of a draft. */
+export const draftFields: readonly string[] = ['email', ...Object.keys(draft)];
 
 const finding = {
   message: text,

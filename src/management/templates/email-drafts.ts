@@ -37,7 +37,7 @@ import { canonicalTag } from '../../shared/language-tag.ts';
 import { ManagementError } from '../management-error.ts';
 import {
   type DescribedEmail,
-  draftMembers,
+  draftFields,
   isObjectVariable,
   type RenderedDraft,
   type RenderedText,
@@ -104,10 +104,10 @@ interface EmailDraft {
 }
 
 /**
- * Reads the members of a draft. Missing texts are the current ones of the language, empty ones the built-in ones; missing
+ * Reads the fields of a draft. Missing texts are the current ones of the language, empty ones the built-in ones; missing
  * data are the sample's.
  *
- * @param more Further members of the body.
+ * @param more Further fields of the body.
  * @throws ManagementError `invalid_body`, `validation_failed`
  */
 export function readDraft(body: unknown, project: SampleSettings, more: readonly string[] = []): EmailDraft {
@@ -137,11 +137,11 @@ export function readDraft(body: unknown, project: SampleSettings, more: readonly
 
 /** @throws ManagementError `validation_failed` */
 export function assertKnown(body: object, more: readonly string[] = []): void {
-  const unknown = Object.keys(body).find((member) => !draftMembers.includes(member) && !more.includes(member));
+  const unknown = Object.keys(body).find((field) => !draftFields.includes(field) && !more.includes(field));
   if (unknown !== undefined) refuseDraft(`Unknown field "${unknown.slice(0, 80)}"`);
 }
 
-/** The configuration with the members `layout` and `partials`. */
+/** The configuration with the fields `layout` and `partials`. */
 function readSurroundings({ layout, partials }: Readonly<Record<string, unknown>>, config: AuthConfig): AuthConfig {
   return {
     ...config,

@@ -29,7 +29,7 @@ const name = about(text, { description: 'One line.', minLength: 1, maxLength: 20
 const scopes = about(listOf(oneOf(...accessScopes)), { minItems: 1 });
 const end = about(orNull(time), 'Null: never.');
 
-const members = {
+const fields = {
   id: text,
   name,
   scopes,
@@ -42,18 +42,18 @@ const members = {
 };
 
 /** Schema of `ListedToken`. */
-export const listedToken = named('AccessToken', objectOf(members));
+export const listedToken = named('AccessToken', objectOf(fields));
 
 /** A new token and its text, which is not shown again. */
 export const createdToken = named(
   'CreatedAccessToken',
-  objectOf({ token: about(text, 'Shown only here.'), ...members }),
+  objectOf({ token: about(text, 'Shown only here.'), ...fields }),
 );
 
-const wantedMembers = { name, scopes, expiresAt: end };
+const wantedFields = { name, scopes, expiresAt: end };
 
 /** The values of a new token. */
-export const wantedToken = named('NewAccessToken', about(objectOf(wantedMembers), { additionalProperties: false }));
+export const wantedToken = named('NewAccessToken', about(objectOf(wantedFields), { additionalProperties: false }));
 
 /** A token as it is listed. */
 export type ListedToken = ValueOf<typeof listedToken>;
@@ -171,7 +171,7 @@ function readWanted(body: unknown, now: Date): Wanted {
   const isDate = typeof expiresAt === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(expiresAt);
   const expiry = isDate ? new Date(expiresAt) : null;
   const problems = [
-    ...describeUnknown(Object.keys(others), Object.keys(wantedMembers)),
+    ...describeUnknown(Object.keys(others), Object.keys(wantedFields)),
     ...(typeof name === 'string' && isTokenName(name) ? [] : ['name must be one line of 1 to 200 characters']),
     ...(given.length > 0 && given.every((scope) => accessScopes.includes(scope))
       ? []

@@ -38,10 +38,10 @@ test('an object has a JSON Schema and reads what that describes', () => {
 
 test('an error names the member and what it is not', () => {
   expect(() => point.parse([])).toThrow('must be an object');
-  expect(() => point.parse({ x: '1' })).toThrow('member "x" is not an integer');
-  expect(() => point.parse({ x: 10 })).toThrow('member "x" is not a whole number from 0 to 9');
-  expect(() => point.parse({ x: 1, label: null })).toThrow('member "label" is not a string');
-  expect(() => point.parse({ x: 1, kind: 'c' })).toThrow('member "kind" is not one of a, b');
+  expect(() => point.parse({ x: '1' })).toThrow('field "x" is not an integer');
+  expect(() => point.parse({ x: 10 })).toThrow('field "x" is not a whole number from 0 to 9');
+  expect(() => point.parse({ x: 1, label: null })).toThrow('field "label" is not a string');
+  expect(() => point.parse({ x: 1, kind: 'c' })).toThrow('field "kind" is not one of a, b');
   expect(() => listOf(flag).parse([true, 1])).toThrow('must be true or false');
   expect(() => listOf(flag).parse({})).toThrow('must be a list');
 });

@@ -12,7 +12,7 @@ import { makePassword } from '../../secrets/password-policy.ts';
 import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { auditAdmin } from '../../store/audit.ts';
-import { noteAdmin } from '../../store/unproved-entries.ts';
+import { noteAdmin } from '../../store/unverified-input.ts';
 import { findUserByPhone, insertUser, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
 
 const passwordLength = 64;

@@ -5,7 +5,7 @@ import type { User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { bodySchema, readMembers } from '../../steps/members.ts';
+import { bodySchema, readFields } from '../../steps/request-body.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
 import { clearPending } from '../../store/one-time-tokens.ts';
@@ -28,7 +28,7 @@ export async function deleteAnyUser(
   id: string,
   body: unknown,
 ): Promise<AnswerJson> {
-  const { should_soft_delete: isSoft } = readMembers(body, deleteUserBody);
+  const { should_soft_delete: isSoft } = readFields(body, deleteUserBody);
   await transact(context, [], async (tx) => {
     const user = await requireUser(tx, id, 'lock');
     const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };

@@ -8,8 +8,8 @@ import type { Factor, User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, transact } from '../../steps/auth-context.ts';
-import { bodySchema, readMembers } from '../../steps/members.ts';
 import { assertNameFree, requireFactor } from '../../steps/own-factor.ts';
+import { bodySchema, readFields } from '../../steps/request-body.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { deleteFactor, type FactorChanges, updateFactor } from '../../store/factors.ts';
 import { lowerSessions } from '../../store/sessions.ts';
@@ -45,7 +45,7 @@ export async function deleteAnyFactor(context: AuthContext, admin: AdminBearer, 
   });
 }
 
-/** Members of the body. */
+/** Fields of the body. */
 export const updateFactorBody = bodySchema({ friendly_name: text, phone: text });
 
 /** `PUT /admin/users/{id}/factors/{factor_id}`. @returns The updated factor. */
@@ -55,10 +55,10 @@ export async function updateAnyFactor(
   path: FactorPath,
   body: unknown,
 ): Promise<AnswerJson> {
-  const members = readMembers(body, updateFactorBody);
+  const fields = readFields(body, updateFactorBody);
   const changes: FactorChanges = {
-    ...(members.friendly_name ? { friendlyName: members.friendly_name } : {}),
-    ...(members.phone ? { phone: parsePhone(members.phone) } : {}),
+    ...(fields.friendly_name ? { friendlyName: fields.friendly_name } : {}),
+    ...(fields.phone ? { phone: parsePhone(fields.phone) } : {}),
   };
   return transact(context, [], async (tx) => {
     const user = await requireUser(tx, path.userId, 'lock');

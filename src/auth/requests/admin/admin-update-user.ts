@@ -21,7 +21,7 @@ import { auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
 import { clearPending } from '../../store/one-time-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
-import { noteAdmin } from '../../store/unproved-entries.ts';
+import { noteAdmin } from '../../store/unverified-input.ts';
 import { findUserByPhone, isEmailTaken, noPendingChanges, reloadUser, updateUser } from '../../store/users.ts';
 
 /** `PUT /admin/users/{id}`. @returns The updated user. */

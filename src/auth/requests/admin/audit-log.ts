@@ -8,7 +8,7 @@ import type { Metadata } from '../../model/metadata.ts';
 import type { AuthContext } from '../../steps/auth-context.ts';
 import { type PageAnswer, paginationHeaders, parsePage, rowsBefore } from '../../steps/page.ts';
 
-/** Scopes of a search, and the members of an entry that each one searches. */
+/** Scopes of a search, and the fields of an entry that each one searches. */
 const scopes = {
   author: ['actor_username', 'actor_name'],
   action: ['action'],
@@ -56,7 +56,7 @@ export async function listAudit(
   };
 }
 
-function parseSearch(text: string | null): readonly [pattern: string | null, members: readonly string[]] {
+function parseSearch(text: string | null): readonly [pattern: string | null, fields: readonly string[]] {
   if (!text) return [null, []];
   const [scope = '', value = ''] = /^([^:]*):?(.*)$/s.exec(text)?.slice(1) ?? [];
   if (!Object.hasOwn(scopes, scope)) {

@@ -5,7 +5,7 @@ import { about, anything, from, serializerOf, text, through, type ValueOf } from
 import {
   type CheckedPassword, checkPassword, isSamePerson, lastHash, noteSignUp,
 } from '../../accounts/repeated-sign-up.ts'; // biome-ignore format: a list of names
-import { type UserJson, userMembers } from '../../answers/user-json.ts';
+import { type UserJson, userFields } from '../../answers/user-json.ts';
 import { makeToken } from '../../messages/make-token.ts';
 import { parseEmail } from '../../model/addresses.ts';
 import { AuthError } from '../../model/auth-error.ts';
@@ -14,10 +14,10 @@ import type { User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { assertStrong, makePassword } from '../../secrets/password-policy.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../../steps/auth-context.ts';
-import { bodySchema, metadata, needed, readMembers } from '../../steps/members.ts';
+import { bodySchema, metadata, needed, readFields } from '../../steps/request-body.ts';
 import { auditAdmin, auditUser } from '../../store/audit.ts';
 import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
-import { readEntry } from '../../store/unproved-entries.ts';
+import { readUnverifiedInput } from '../../store/unverified-input.ts';
 import { findUserByEmail, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
 import { insertEmailUser, prepareInvited } from './invite.ts';
 
@@ -43,7 +43,7 @@ interface Link {
 
 /** The answer: the user, and the link with its parts. */
 export const linkSerializer = serializerOf<Link>('AuthLink', {
-  ...through(userMembers, ({ user }) => user),
+  ...through(userFields, ({ user }) => user),
   action_link: from(text, ({ actionLink }) => actionLink),
   email_otp: from(text, ({ code }) => code),
   hashed_token: from(text, ({ linkToken }) => linkToken),
@@ -63,10 +63,10 @@ interface Request {
 
 const passwordLength = 33;
 
-/** Members of the body. */
+/** Fields of the body. */
 export const linkBody = bodySchema({
   type: needed(about(text, { enum: Object.keys(rows) })), email: needed(text), new_email: text, password: text, data: metadata, redirect_to: text,
-}); // biome-ignore format: a list of members
+}); // biome-ignore format: a list of fields
 
 /**
  * `POST /admin/generate_link`.
@@ -79,11 +79,11 @@ export async function generateLink(
   body: unknown,
   isAllowed: (url: string) => boolean,
 ): Promise<UserJson> {
-  const members = readMembers(body, linkBody);
-  const own = members.redirect_to;
+  const fields = readFields(body, linkBody);
+  const own = fields.redirect_to;
   const context = own && isAllowed(own) ? { ...given, redirectTo: own } : given;
   return onceMore(async () => {
-    const request = await check(context, members);
+    const request = await check(context, fields);
     return transact(context, [], async (tx) => {
       const { user, type, noteEntered } = await prepare(tx, request, role);
       const made = await link(tx, user, { ...request, type });
@@ -93,25 +93,25 @@ export async function generateLink(
   });
 }
 
-async function check(context: AuthContext, members: ValueOf<typeof linkBody>): Promise<Request> {
+async function check(context: AuthContext, fields: ValueOf<typeof linkBody>): Promise<Request> {
   const { config, services } = context;
   const refuse = (message: string) => new AuthError('validation_failed', message);
-  const email = parseEmail(members.email ?? '');
-  const asked = members.type ?? '';
+  const email = parseEmail(fields.email ?? '');
+  const asked = fields.type ?? '';
   if (!Object.hasOwn(rows, asked)) throw refuse(`Invalid email action link type requested: ${asked.slice(0, 100)}`);
   const type = asked as LinkType;
   if (type === 'email_change_current' && !config.mailer_secure_email_change_enabled) {
     throw refuse('Enable secure email change to generate link for current email');
   }
   const isChange = type === 'email_change_current' || type === 'email_change_new';
-  const newEmail = isChange ? parseEmail(members.new_email ?? '') : '';
-  const facts = { type, email, newEmail, data: members.data ?? {} };
+  const newEmail = isChange ? parseEmail(fields.new_email ?? '') : '';
+  const facts = { type, email, newEmail, data: fields.data ?? {} };
   if (type === 'signup') {
-    if (!members.password) throw refuse('Signup requires a valid password');
-    await assertStrong(members.password, config, services.isPwned);
+    if (!fields.password) throw refuse('Signup requires a valid password');
+    await assertStrong(fields.password, config, services.isPwned);
     const known = await findUserByEmail(services.database, email, context.audience);
     const unproved = known?.emailConfirmedAt === null ? known : null;
-    return { ...facts, checked: await checkPassword(context, unproved, members.password) };
+    return { ...facts, checked: await checkPassword(context, unproved, fields.password) };
   }
   const password = type === 'magiclink' ? makePassword(passwordLength, config.password_required_characters) : null;
   return { ...facts, checked: await checkPassword(context, null, password) };
@@ -159,12 +159,12 @@ async function prepareSignUp(tx: Transaction, request: Request, known: User | nu
     if (await isEmailTaken(tx, email, tx.audience)) throw new AuthError('email_exists');
     return { type, user: await insertEmailUser(tx, email, data, checked.passwordHash) };
   }
-  const entry = await readEntry(tx, known.id);
+  const unverified = await readUnverifiedInput(tx, known.id);
   // Another request has just come; its password was not compared yet.
-  if (known.emailConfirmedAt !== null || lastHash(known, entry) !== checked.knownHash)
+  if (known.emailConfirmedAt !== null || lastHash(known, unverified) !== checked.knownHash)
     throw new AuthError('email_exists');
   const userMetadata = enterMetadata(known.userMetadata, data);
-  if (entry?.enteredBy === 'admin') {
+  if (unverified?.enteredBy === 'admin') {
     await updateUser(tx, known.id, {
       userMetadata,
       ...(known.passwordHash === null ? { passwordHash: checked.passwordHash } : {}),
@@ -172,9 +172,13 @@ async function prepareSignUp(tx: Transaction, request: Request, known: User | nu
     return { type, user: known };
   }
   const signUp = { ...checked, data, userMetadata: known.userMetadata };
-  const isSame = await isSamePerson(tx, known, entry, signUp);
-  if (isSame && entry === null) await updateUser(tx, known.id, { userMetadata });
-  return { type, user: known, noteEntered: () => noteSignUp(tx, signUp, { user: known, entry, isSame, before: null }) };
+  const isSame = await isSamePerson(tx, known, unverified, signUp);
+  if (isSame && unverified === null) await updateUser(tx, known.id, { userMetadata });
+  return {
+    type,
+    user: known,
+    noteEntered: () => noteSignUp(tx, signUp, { user: known, unverified, isSame, before: null }),
+  };
 }
 
 async function link(tx: Transaction, { id }: User, request: Request): Promise<UserJson> {

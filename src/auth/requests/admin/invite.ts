@@ -10,21 +10,21 @@ import { enterMetadata, type Metadata } from '../../model/metadata.ts';
 import type { User } from '../../model/user.ts';
 import type { AdminBearer } from '../../rules/bearer.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { bodySchema, metadata, needed, readMembers } from '../../steps/members.ts';
+import { bodySchema, metadata, needed, readFields } from '../../steps/request-body.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
-import { noteAdmin, readEntry } from '../../store/unproved-entries.ts';
+import { noteAdmin, readUnverifiedInput } from '../../store/unverified-input.ts';
 import { findEmailOwner, insertUser, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
 
-/** Members of the body. */
+/** Fields of the body. */
 export const inviteBody = bodySchema({ email: needed(text), data: metadata });
 
 /** `POST /invite`. */
 export async function invite(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {
-  const members = readMembers(body, inviteBody);
-  const email = parseEmail(members.email ?? '');
+  const fields = readFields(body, inviteBody);
+  const email = parseEmail(fields.email ?? '');
   return transact(context, ['send_email'], async (tx) => {
-    const user = await prepareInvited(tx, email, members.data ?? {});
+    const user = await prepareInvited(tx, email, fields.data ?? {});
     const traits = { user_id: user.id, user_email: email };
     await auditAdmin(tx, 'user_invited', role, traits);
     await sendTokens(tx, null, { kind: 'invite', user, to: email, tokenType: 'confirmation_token' });
@@ -66,7 +66,7 @@ export async function insertEmailUser(
 
 /** Resets an unconfirmed account for an admin. Keeps the data that admins entered. */
 async function takeOver(tx: Transaction, user: User, data: Metadata): Promise<User> {
-  const isOurs = (await readEntry(tx, user.id))?.enteredBy === 'admin';
+  const isOurs = (await readUnverifiedInput(tx, user.id))?.enteredBy === 'admin';
   if (isOurs) return user;
   const alone = await clearAccount(tx, user, 'email');
   await updateUser(tx, user.id, { userMetadata: enterMetadata(alone.userMetadata, data) });

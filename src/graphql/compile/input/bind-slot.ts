@@ -40,7 +40,7 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
     case 'composite':
       return formText(slot.form, valueAt(source.variables, slot.path));
     case 'record':
-      return recordText(slot.members.map((member) => bindSlot(member, source)));
+      return recordText(slot.attributes.map((attribute) => bindSlot(attribute, source)));
     case 'limit':
       return limitText(valueAt(source.variables, slot.path), slot.maxRows);
     case 'element': {

@@ -27,12 +27,12 @@ export function listText(value: unknown): string | null {
   return arrayText((Array.isArray(value) ? value : [value]).map(scalarText));
 }
 
-/** PostgreSQL's text of a composite value; like elements of arrays, members are quoted. */
-export function recordText(members: readonly (string | null)[]): string {
-  return `(${members.map((member) => (member === null ? '' : quoteText(member))).join(',')})`;
+/** PostgreSQL's text of a composite value; like elements of arrays, attributes are quoted. */
+export function recordText(attributes: readonly (string | null)[]): string {
+  return `(${attributes.map((attribute) => (attribute === null ? '' : quoteText(attribute))).join(',')})`;
 }
 
-/** The text of a value; missing members are null. */
+/** The text of a value; missing attributes are null. */
 export function formText(form: TextForm, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   switch (form.kind) {
@@ -42,7 +42,9 @@ export function formText(form: TextForm, value: unknown): string | null {
       return arrayText((Array.isArray(value) ? value : [value]).map((item) => formText(form.element, item)));
     case 'record':
       return recordText(
-        form.members.map((member) => member && formText(member.form, valueAt(value as Variables, [member.fieldName]))),
+        form.attributes.map(
+          (attribute) => attribute && formText(attribute.form, valueAt(value as Variables, [attribute.fieldName])),
+        ),
       );
     default:
       return unreachable(form);
@@ -71,7 +73,9 @@ function measure(form: TextForm, value: unknown): Extent | null {
       return enclose((Array.isArray(value) ? value : [value]).map((item) => measure(form.element, item)));
     case 'record':
       return enclose(
-        form.members.map((member) => member && measure(member.form, valueAt(value as Variables, [member.fieldName]))),
+        form.attributes.map(
+          (attribute) => attribute && measure(attribute.form, valueAt(value as Variables, [attribute.fieldName])),
+        ),
       );
     default:
       return unreachable(form);

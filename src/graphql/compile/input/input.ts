@@ -27,7 +27,7 @@ import { inputFieldsOf, inTypeOrder } from './input-fields.ts';
 import { answerFor, type LengthLimit, type Shape, type ShapeQuestion, type ValueQuestion } from './shape.ts';
 import type { Path, RowKey, Slot, TextForm } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
-import { type Run, readRuns, type UpdateListShape } from './update-list.ts';
+import { type Run, readRuns, type UpdateListKeys } from './update-list.ts';
 
 /** A value that makes the whole request invalid, not only its field. */
 export class RequestRefusal extends PublicError {}
@@ -140,7 +140,7 @@ export class Input {
   }
 
   /** The runs of a list of updates (update-list.ts); null if there are too many. */
-  runs(shape: UpdateListShape): readonly Run[] | null {
+  runs(shape: UpdateListKeys): readonly Run[] | null {
     return readRuns(this.ask({ kind: 'update_runs', shape }));
   }
 

@@ -21,7 +21,7 @@ export function inventedZone(text: string, place: ZonePlace): string | null {
   return null;
 }
 
-/** The elements of an array, of all its dimensions, or the members of a composite value, as PostgreSQL reads them. */
+/** The elements of an array, of all its dimensions, or the attributes of a composite value, as PostgreSQL reads them. */
 function partsOf(text: string, isArray: boolean): readonly string[] {
   const parts: string[] = [];
   const separators = isArray ? '{},' : ',)';
@@ -31,7 +31,7 @@ function partsOf(text: string, isArray: boolean): readonly string[] {
     isEscaped = isSyntax && token === '\\';
     if (isEscaped) continue;
     if (isSyntax && token === '"') {
-      // Doubled, it is a quote of a member's text.
+      // Doubled, it is a quote of an attribute's text.
       if (hasClosed && !isArray) part += token;
       hasClosed = isQuoted;
       isQuoted = !isQuoted;

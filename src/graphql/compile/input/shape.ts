@@ -16,7 +16,7 @@ import { readJsonPath } from './json-path.ts';
 import { readOnce } from './read-once.ts';
 import { patternOf, patternsOf, setsKey } from './row-keys.ts';
 import type { Path, RowKey, Slot, TextForm, Variables } from './slot.ts';
-import { describeRuns, type ListedUpdate, type UpdateListShape } from './update-list.ts';
+import { describeRuns, type ListedUpdate, type UpdateListKeys } from './update-list.ts';
 import { fits, isNestedJson } from './value-facts.ts';
 import { rowsAt, valueAt, valuesBelow } from './variable-path.ts';
 
@@ -55,7 +55,7 @@ export type ShapeQuestion =
   /** Which of the keys each of the objects to insert has: their patterns (`patternsOf`), separated by commas. */
   | { readonly kind: 'row_patterns'; readonly path: Path; readonly keys: readonly RowKey[] }
   /** The runs of a list of updates (update-list.ts). */
-  | { readonly kind: 'update_runs'; readonly path: Path; readonly shape: UpdateListShape }
+  | { readonly kind: 'update_runs'; readonly path: Path; readonly shape: UpdateListKeys }
   /**
    * How many of the objects to insert have a related object under the key: `none`, `some` or `all`; or, after `!`, the
    * first of `columns` that an object has as well.

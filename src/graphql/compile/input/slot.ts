@@ -22,8 +22,8 @@ export type Slot =
   | { readonly kind: 'array'; readonly items: readonly Slot[] }
   /** An object, or a list of objects, of the variables as a composite value or an array of these. */
   | { readonly kind: 'composite'; readonly path: Path; readonly form: TextForm }
-  /** A composite value in the document, with slots as members. */
-  | { readonly kind: 'record'; readonly members: readonly Slot[] }
+  /** A composite value in the document, with slots as attributes. */
+  | { readonly kind: 'record'; readonly attributes: readonly Slot[] }
   /** A page size from the variables, capped at `maxRows`; `maxRows` if null or absent. */
   | { readonly kind: 'limit'; readonly path: Path; readonly maxRows: number }
   /** Element of a cursor or node id from the variables. */
@@ -70,11 +70,11 @@ export interface RowKey {
   readonly related: readonly string[];
 }
 
-/** How a value becomes PostgreSQL's text. A member of a record without a form is null. */
+/** How a value becomes PostgreSQL's text. An attribute of a record without a form is null. */
 export type TextForm =
   | { readonly kind: 'scalar' }
   | { readonly kind: 'list'; readonly element: TextForm }
   | {
       readonly kind: 'record';
-      readonly members: readonly ({ readonly fieldName: string; readonly form: TextForm } | null)[];
+      readonly attributes: readonly ({ readonly fieldName: string; readonly form: TextForm } | null)[];
     };

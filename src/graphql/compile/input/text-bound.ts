@@ -29,7 +29,7 @@ function boundOf(slot: Slot, variables: Variables): number {
     case 'array':
       return quoted(slot.items.map((item) => boundOf(item, variables)));
     case 'record':
-      return quoted(slot.members.map((member) => boundOf(member, variables)));
+      return quoted(slot.attributes.map((attribute) => boundOf(attribute, variables)));
     case 'entry_values':
       return quoted(entriesAt(variables, slot).map((entry) => lengthOf(entryValue(entry, slot.at))));
     default:

@@ -9,7 +9,7 @@ import { updateOperators } from '../../model/extensions/update-operators.ts';
 import { fits, isNestedJson } from './value-facts.ts';
 
 /** What the entries of a run may hold. */
-export interface UpdateListShape {
+export interface UpdateListKeys {
   /** Most runs of a list. */
   readonly most: number;
   /** Field names of the primary key; null if no entries may share a statement. */
@@ -36,7 +36,7 @@ export interface Run {
 export type ListedUpdate = Readonly<Record<string, unknown>>;
 
 /** The runs as a text: the position of each, with a `k` if its entries are filtered by key; `many` if there are too many. */
-export function describeRuns(entries: readonly ListedUpdate[], shape: UpdateListShape): string {
+export function describeRuns(entries: readonly ListedUpdate[], shape: UpdateListKeys): string {
   const runs: string[] = [];
   let last: { readonly changes: string; readonly keys: Set<string> } | null = null;
   entries.forEach((entry, index) => {
@@ -67,7 +67,7 @@ export function readRuns(text: string): readonly Run[] | null {
 }
 
 /** The key that the entry is filtered by, as text; null for another filter. */
-function keyOf({ filter, atMost }: ListedUpdate, { key }: UpdateListShape): string | null {
+function keyOf({ filter, atMost }: ListedUpdate, { key }: UpdateListKeys): string | null {
   if (key === null || !isObject(filter) || Object.keys(filter).length !== key.length || Number(atMost) < 1) return null;
   let text = '';
   for (const name of key) {
@@ -82,7 +82,7 @@ function keyOf({ filter, atMost }: ListedUpdate, { key }: UpdateListShape): stri
 const operators = ['set', ...updateOperators];
 
 /** The changed columns by operator, as text; null if the entry needs a statement of its own. */
-function changesOf(entry: ListedUpdate, { columns, limits, nested }: UpdateListShape): string | null {
+function changesOf(entry: ListedUpdate, { columns, limits, nested }: UpdateListKeys): string | null {
   let changes = '';
   for (const operator of operators) {
     const given = entry[operator];

@@ -6,7 +6,7 @@
 import { type GraphQLInputType, getNamedType, getNullableType, isInputObjectType, isListType } from 'graphql';
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
-import type { ArgumentType, CompositeMember, Routine } from '../../model/model.ts';
+import type { ArgumentType, CompositeAttribute, Routine } from '../../model/model.ts';
 import { type ArgumentOrigin, type InputFieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
 import type { Input } from '../input/input.ts';
 import { type PlanBudget, spend } from '../input/plan-budget.ts';
@@ -60,21 +60,21 @@ function planVariable(input: Input): Slot {
 }
 
 function planRecord(input: Input): Slot {
-  const given = new Map(input.fields().map(({ field, input: member }) => [field.name, member]));
-  const members = membersOf(input.type).map(({ fieldName, type }) => {
-    const member = given.get(fieldName ?? '');
-    return member === undefined || type === null ? nothing : planValue(type, member);
+  const given = new Map(input.fields().map(({ field, input: attribute }) => [field.name, attribute]));
+  const attributes = attributesOf(input.type).map(({ fieldName, type }) => {
+    const attribute = given.get(fieldName ?? '');
+    return attribute === undefined || type === null ? nothing : planValue(type, attribute);
   });
-  return { kind: 'record', members };
+  return { kind: 'record', attributes };
 }
 
-function membersOf(type: GraphQLInputType): readonly CompositeMember[] {
+function attributesOf(type: GraphQLInputType): readonly CompositeAttribute[] {
   const named = getNamedType(type);
   invariant(isInputObjectType(named), 'a composite type is an input object');
   const [field] = Object.values(named.getFields());
   const origin = field && inputFieldOrigin(field);
-  invariant(origin?.kind === 'member', 'its fields are members');
-  return origin.composite.members;
+  invariant(origin?.kind === 'attribute', 'its fields are attributes');
+  return origin.composite.attributes;
 }
 
 function formOf(type: GraphQLInputType): TextForm {
@@ -82,14 +82,17 @@ function formOf(type: GraphQLInputType): TextForm {
   if (isListType(nullable)) return { kind: 'list', element: formOf(nullable.ofType as GraphQLInputType) };
   if (!isInputObjectType(nullable)) return { kind: 'scalar' };
   const fields = nullable.getFields();
-  const members = membersOf(nullable).map(({ fieldName }) => {
+  const attributes = attributesOf(nullable).map(({ fieldName }) => {
     const field = fieldName === null ? undefined : fields[fieldName];
     return field === undefined ? null : { fieldName: field.name, form: formOf(field.type) };
   });
-  return { kind: 'record', members };
+  return { kind: 'record', attributes };
 }
 
 function nests(form: TextForm): boolean {
   if (form.kind === 'list') return form.element.kind !== 'scalar';
-  return form.kind === 'record' && form.members.some((member) => member !== null && member.form.kind !== 'scalar');
+  return (
+    form.kind === 'record' &&
+    form.attributes.some((attribute) => attribute !== null && attribute.form.kind !== 'scalar')
+  );
 }

@@ -120,20 +120,20 @@ function checkResult(checks: Checks, { call, object }: ResultPlan, table: Table 
   }
 }
 
-// Their members are sent by position.
+// Their attributes are sent by position.
 function checkArgument(checks: Checks, type: ArgumentType | null): void {
   const composite = type?.kind === 'composite' ? checks.composites.get(type.composite) : undefined;
   if (composite === undefined || checks.has(composite)) return;
-  const { members, namespace, name } = composite;
+  const { attributes, namespace, name } = composite;
   // The role may lack USAGE on the schemas of the others.
-  const shown = members.filter(({ fieldName }) => fieldName !== null);
-  const nulls = members.map((member) =>
-    shown.includes(member) ? sql`null::${ident(member.cast.namespace, member.cast.name)}` : sql`null`,
+  const shown = attributes.filter(({ fieldName }) => fieldName !== null);
+  const nulls = attributes.map((attribute) =>
+    shown.includes(attribute) ? sql`null::${ident(attribute.cast.namespace, attribute.cast.name)}` : sql`null`,
   );
   addSingle(checks, composite, ident(namespace, name), sql`row(${join(nulls, sql`, `)})::${ident(namespace, name)}`);
-  for (const member of shown) {
-    add(checks, member, member.cast, sql`(null::${ident(namespace, name)}).${ident(member.name)}`);
-    checkArgument(checks, member.type);
+  for (const attribute of shown) {
+    add(checks, attribute, attribute.cast, sql`(null::${ident(namespace, name)}).${ident(attribute.name)}`);
+    checkArgument(checks, attribute.type);
   }
 }
 

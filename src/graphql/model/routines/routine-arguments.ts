@@ -7,7 +7,7 @@ import { type InputArgument, inputArguments } from './routine-signature.ts';
 /** Oid of the table whose row is the first argument; null for others, such as a composite type without a table. */
 export function rowArgument(catalog: Catalog, [first]: readonly InputArgument[]): string | null {
   const type = first === undefined ? undefined : catalog.type(first.type);
-  return type?.typtype === 'c' && type.getMembers().length === 0 ? (type.typrelid ?? null) : null;
+  return type?.typtype === 'c' && type.getAttributes().length === 0 ? (type.typrelid ?? null) : null;
 }
 
 /** Whether another routine of the same schema has the same name and row argument. */

@@ -5,7 +5,7 @@ import type { CatalogRoutine, CatalogType } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import { whyHidden } from '../composites.ts';
 import { fieldForm, isValidName } from '../inflect.ts';
-import type { CompositeMember, ResultColumn, RoutineResult } from '../model.ts';
+import type { CompositeAttribute, ResultColumn, RoutineResult } from '../model.ts';
 import { type ContextNamespace, type ModelContext, pathIn } from '../model-context.ts';
 import { type TypeResolver, unmodified } from '../resolve-type.ts';
 import { baseOf, elementOf, typePath } from '../sql-types.ts';
@@ -89,15 +89,15 @@ export function objectResult(
   if (type === undefined || !context.access.usesNamespace(type.typnamespace))
     return `returns the type ${typePath(context.catalog, routine.prorettype)}, ${whyNoValue(context, routine.prorettype)}`;
   const declared = declaredColumns(routine);
-  const members = type.getMembers();
+  const attributes = type.getAttributes();
   const problem =
-    members.length > 0 ? compositeProblem(context, type) : columnsProblem(context, routine, type, declared);
+    attributes.length > 0 ? compositeProblem(context, type) : columnsProblem(context, routine, type, declared);
   if (problem !== null) return problem;
-  const inflects = members.length > 0 ? context.namespaces.get(type.typnamespace)! : namespace;
+  const inflects = attributes.length > 0 ? context.namespaces.get(type.typnamespace)! : namespace;
   const columns = resultColumns(
     scope.types,
     inflects.inflectNames,
-    members.length > 0 ? members.map(({ attname, atttypid }) => ({ name: attname, type: atttypid })) : declared,
+    attributes.length > 0 ? attributes.map(({ attname, atttypid }) => ({ name: attname, type: atttypid })) : declared,
   );
   if (columns.every(({ fieldName }) => fieldName === null))
     return 'has a result without a column that GraphQL can show. Give it one with a valid name and a type such as text';
@@ -176,8 +176,8 @@ function resultColumns(
   });
 }
 
-/** Why a column or member is no field, as the end of a sentence; null if it is one. */
-export function columnProblem({ fieldName, type }: Pick<CompositeMember, 'fieldName' | 'type'>): string | null {
+/** Why a column or attribute is no field, as the end of a sentence; null if it is one. */
+export function columnProblem({ fieldName, type }: Pick<CompositeAttribute, 'fieldName' | 'type'>): string | null {
   if (fieldName !== null) return null;
   return type === null ? 'has a type that has no GraphQL counterpart' : 'has no GraphQL name that is valid and free';
 }

@@ -1,6 +1,6 @@
 /**
  * The types that routines need of their own (extension `writes`): objects for results with columns, inputs for
- * composite types. A routine whose type gets no name is left out and recorded, as is a column or member that is no
+ * composite types. A routine whose type gets no name is left out and recorded, as is a column or attribute that is no
  * field.
  */
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
@@ -66,20 +66,20 @@ class Inputs {
   }
 
   #claim(type: CompositeType): Taken | null {
-    for (const member of type.members) {
-      const inner = member.fieldName === null ? null : this.holderOf(member.type);
+    for (const attribute of type.attributes) {
+      const inner = attribute.fieldName === null ? null : this.holderOf(attribute.type);
       if (inner !== null) return inner;
     }
     const { namespace, name, inputName } = type;
     const holder = this.#unnamed.claims.claim([inputName], `type ${quotePath(namespace, name)}`);
     if (holder !== null) return { name: inputName, holder, fix: () => this.#fix(type) };
-    for (const member of type.members) {
-      const problem = columnProblem(member);
+    for (const attribute of type.attributes) {
+      const problem = columnProblem(attribute);
       // Columns that a role may not select are not worth a finding for each function.
       if (problem === null || type.table === null || this.#context.catalog.table(type.table) !== undefined) continue;
       const object = quotePath(namespace, name);
-      const reason = `The input of type ${object} is shown without its member ${quoteName(member.name)}, which ${problem}.`;
-      noteOmission(this.#context, () => ({ kind: 'type', object, names: [member.name], reason, fix: null }));
+      const reason = `The input of type ${object} is shown without its attribute ${quoteName(attribute.name)}, which ${problem}.`;
+      noteOmission(this.#context, () => ({ kind: 'type', object, names: [attribute.name], reason, fix: null }));
     }
     return null;
   }

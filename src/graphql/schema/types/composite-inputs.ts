@@ -5,26 +5,29 @@ import { typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { valueType } from './value-type.ts';
 
-/** Registers the inputs. Types come after those of their members. */
+/** Registers the inputs. Types come after those of their attributes. */
 export function defineCompositeInputs(context: SchemaContext): void {
   for (const type of context.model.composites.values()) {
     if (!context.isVisible(type.namespace)) continue;
-    if (Object.keys(memberFields(context, type)).length === 0) continue;
+    if (Object.keys(attributeFields(context, type)).length === 0) continue;
     const name = type.inputName;
-    context.types.define(name, () => new GraphQLInputObjectType({ name, fields: () => memberFields(context, type) }));
+    context.types.define(
+      name,
+      () => new GraphQLInputObjectType({ name, fields: () => attributeFields(context, type) }),
+    );
   }
 }
 
-function memberFields(context: SchemaContext, composite: CompositeType) {
+function attributeFields(context: SchemaContext, composite: CompositeType) {
   return Object.fromEntries(
-    composite.members.flatMap(({ fieldName, type }) => {
+    composite.attributes.flatMap(({ fieldName, type }) => {
       const field = fieldName === null || type === null ? null : argumentType(context, type);
-      return field === null ? [] : [[fieldName!, typed(field, { kind: 'member', composite })]];
+      return field === null ? [] : [[fieldName!, typed(field, { kind: 'attribute', composite })]];
     }),
   );
 }
 
-/** The nullable type of an argument or member; null if this schema does not show it. */
+/** The nullable type of an argument or attribute; null if this schema does not show it. */
 export function argumentType(context: SchemaContext, type: ArgumentType): GraphQLNullableInputType | null {
   if (type.kind !== 'composite') return valueType(context, type);
   const composite = context.model.composites.get(type.composite);

@@ -10,7 +10,7 @@ import { inputFieldOrigin } from '../../../schema/origin.ts';
 import type { Input } from '../../input/input.ts';
 import { maxStatements, spend, spendAgain, spentSince } from '../../input/plan-budget.ts';
 import type { Slot } from '../../input/slot.ts';
-import type { Run, UpdateListShape } from '../../input/update-list.ts';
+import type { Run, UpdateListKeys } from '../../input/update-list.ts';
 import type { UpdateListPlan } from '../plan.ts';
 import { keyColumns } from '../plan-order.ts';
 import { inputOf, inputsOf, type MergedFields, type Planner } from '../planner.ts';
@@ -46,7 +46,7 @@ function inputsIn(entry: Input) {
 }
 
 /** A run updates a row once, so a table must have no two rows with one key, and equal keys must be found among the entries. */
-function shapeOf(table: Table): UpdateListShape {
+function shapeOf(table: Table): UpdateListKeys {
   const key = keyColumns(table);
   const isUsable = table.uniqueKey && key.every(isComparable);
   const limits = table.columns.flatMap(({ fieldName, cast: { maxLength } }) =>

@@ -1,6 +1,6 @@
 /**
- * Bodies: objects with members of which each may be absent or null, for the request reports what it misses. Unknown
- * members are ignored.
+ * Bodies: objects with fields of which each may be absent or null, for the request reports what it misses. Unknown
+ * fields are ignored.
  *
  * Refuses text that PostgreSQL cannot store, once for all requests.
  */
@@ -12,35 +12,35 @@ import { assertModest, type Metadata } from '../model/metadata.ts';
 /** Metadata of a user. */
 export const metadata = record<Metadata>();
 
-/** A member that the document shows as required. */
+/** A field that the document shows as required. */
 interface Needed<T> extends Schema<T> {
   readonly isNeeded: true;
 }
 
-/** Marks a member as required. */
+/** Marks a field as required. */
 export function needed<T>(schema: Schema<T>): Needed<T> {
   return { ...schema, isNeeded: true };
 }
 
-type BodyMembers = Readonly<Record<string, Schema<unknown> | Needed<unknown>>>;
+type BodyFields = Readonly<Record<string, Schema<unknown> | Needed<unknown>>>;
 
 /** A body. */
 export interface Body<T> extends Schema<T> {
   readonly names: readonly string[];
 }
 
-/** Makes a body of its members. Formats and words of names that mean the same everywhere are added. */
-export function bodySchema<M extends BodyMembers>(members: M): Body<{ readonly [K in keyof M]: ValueOf<M[K]> | null }> {
-  const entries = Object.entries(members).map(([name, member]) => {
-    const known = about(member, factsByName[name] ?? {});
+/** Makes a body of its fields. Formats and words of names that mean the same everywhere are added. */
+export function bodySchema<M extends BodyFields>(fields: M): Body<{ readonly [K in keyof M]: ValueOf<M[K]> | null }> {
+  const entries = Object.entries(fields).map(([name, field]) => {
+    const known = about(field, factsByName[name] ?? {});
     const nullable = orNull(known);
     return [
       name,
-      { ...nullable, ...('isNeeded' in member ? { json: known.json } : { isOptional: true as const }) },
+      { ...nullable, ...('isNeeded' in field ? { json: known.json } : { isOptional: true as const }) },
     ] as const;
   });
   const body = objectOf(Object.fromEntries(entries));
-  return { ...(body as Schema<never>), names: Object.keys(members) };
+  return { ...(body as Schema<never>), names: Object.keys(fields) };
 }
 
 const factsByName: Readonly<Record<string, JsonSchema>> = {
@@ -56,18 +56,18 @@ const factsByName: Readonly<Record<string, JsonSchema>> = {
 };
 
 /**
- * Reads a parsed body; null for an absent member.
+ * Reads a parsed body; null for an absent field.
  *
- * @throws AuthError `bad_json` if it or a member has another type, `validation_failed` if text cannot be stored or
+ * @throws AuthError `bad_json` if it or a field has another type, `validation_failed` if text cannot be stored or
  *   metadata is too large.
  */
-export function readMembers<T extends object>(value: unknown, body: Body<T>): T {
+export function readFields<T extends object>(value: unknown, body: Body<T>): T {
   if (!isObject(value)) throw badJson('the body is not an object');
   const read = parse(value, body);
-  for (const [name, member] of Object.entries(read)) {
-    if (!isStorable(member))
+  for (const [name, field] of Object.entries(read)) {
+    if (!isStorable(field))
       throw new AuthError('validation_failed', `The value of "${name}" has text that cannot be stored.`);
-    if (isObject(member)) assertModest(member as Metadata);
+    if (isObject(field)) assertModest(field as Metadata);
   }
   return read;
 }

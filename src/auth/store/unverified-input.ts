@@ -5,7 +5,7 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Entered } from '../model/user.ts';
 import type { FlowMethod } from './flows.ts';
 
-/** Who entered an account, beside its own sign-up. */
+/** Input for an account with an unverified address, from others than its own sign-up. */
 export type UnverifiedInput =
   /** An admin did, so every proof of the address keeps the account. */
   | { readonly enteredBy: 'admin' }
@@ -15,7 +15,7 @@ export type UnverifiedInput =
 /** An admin entered the account. */
 export async function noteAdmin(database: Queryable, userId: string): Promise<void> {
   await database.query(
-    `insert into auth.pgreflect_entries (user_id, entered_by) values ($1::uuid, 'admin')
+    `insert into auth.pgreflect_unverified_inputs (user_id, entered_by) values ($1::uuid, 'admin')
     on conflict (user_id) do update set
       entered_by = excluded.entered_by, token_id = null, network = null, password_hash = null, user_metadata = null`,
     [userId],
@@ -25,7 +25,7 @@ export async function noteAdmin(database: Queryable, userId: string): Promise<vo
 /** Notes the network that a sign-up came from. Another request from there is of the same person. */
 export async function noteNetwork(database: Queryable, userId: string, network: string): Promise<void> {
   await database.query(
-    `insert into auth.pgreflect_entries (user_id, entered_by, network) values ($1::uuid, 'self', $2)`,
+    `insert into auth.pgreflect_unverified_inputs (user_id, entered_by, network) values ($1::uuid, 'self', $2)`,
     [userId, network],
   );
 }
@@ -33,7 +33,7 @@ export async function noteNetwork(database: Queryable, userId: string, network: 
 /** Whether the account's own sign-up came from the network, and nobody else came since. */
 export async function isOfNetwork(database: Queryable, userId: string, network: string): Promise<boolean> {
   const [row] = await database.query(
-    `select from auth.pgreflect_entries e where e.user_id = $1::uuid and e.entered_by = 'self' and e.network = $2`,
+    `select from auth.pgreflect_unverified_inputs e where e.user_id = $1::uuid and e.entered_by = 'self' and e.network = $2`,
     [userId, network],
   );
   return row !== undefined;
@@ -61,7 +61,7 @@ export async function noteOther(
   entered: Entered | null,
 ): Promise<void> {
   await database.query(
-    `insert into auth.pgreflect_entries as e (user_id, entered_by, token_id, password_hash, user_metadata)
+    `insert into auth.pgreflect_unverified_inputs as e (user_id, entered_by, token_id, password_hash, user_metadata)
     values ($1::uuid, 'other', (
       select t.id from auth.one_time_tokens t where ${isConfirmation} and t.id is distinct from $2::uuid
     ), $3, $4::jsonb)
@@ -73,29 +73,29 @@ export async function noteOther(
   );
 }
 
-const entryColumns = `e.entered_by as "enteredBy", e.password_hash as "passwordHash", e.user_metadata as "userMetadata",
+const inputColumns = `e.entered_by as "enteredBy", e.password_hash as "passwordHash", e.user_metadata as "userMetadata",
   exists (select from auth.one_time_tokens t where t.id = e.token_id) as "isNewest"`;
 
 /** Who else entered the account; null: nobody did. */
-export async function readEntry(database: Queryable, userId: string): Promise<UnverifiedInput | null> {
+export async function readUnverifiedInput(database: Queryable, userId: string): Promise<UnverifiedInput | null> {
   const [row] = await database.query(
-    `select ${entryColumns} from auth.pgreflect_entries e
+    `select ${inputColumns} from auth.pgreflect_unverified_inputs e
     where e.user_id = $1::uuid and e.entered_by in ('admin', 'other')`,
     [userId],
   );
-  return toEntry(row);
+  return toUnverifiedInput(row);
 }
 
 /** As `readEntry`, and deletes the record, because the address is about to be proved. */
-export async function takeEntry(database: Queryable, userId: string): Promise<UnverifiedInput | null> {
+export async function takeUnverifiedInput(database: Queryable, userId: string): Promise<UnverifiedInput | null> {
   const [row] = await database.query(
-    `delete from auth.pgreflect_entries e where e.user_id = $1::uuid and e.flow_id is null returning ${entryColumns}`,
+    `delete from auth.pgreflect_unverified_inputs e where e.user_id = $1::uuid and e.flow_id is null returning ${inputColumns}`,
     [userId],
   );
-  return toEntry(row);
+  return toUnverifiedInput(row);
 }
 
-function toEntry(row: Record<string, unknown> | undefined): UnverifiedInput | null {
+function toUnverifiedInput(row: Record<string, unknown> | undefined): UnverifiedInput | null {
   if (row === undefined || row.enteredBy === 'self') return null;
   if (row.enteredBy === 'admin') return { enteredBy: 'admin' };
   const entered = { passwordHash: row.passwordHash, userMetadata: row.userMetadata } as Entered;
@@ -107,14 +107,14 @@ function toEntry(row: Record<string, unknown> | undefined): UnverifiedInput | nu
 }
 
 /** Keeps what was entered with the newest flow of that method until its verifier arrives. It is deleted with the flow. */
-export async function withholdEntry(
+export async function withholdInput(
   database: Queryable,
   userId: string,
   { passwordHash, userMetadata }: Entered,
   method: FlowMethod,
 ): Promise<void> {
   await database.query(
-    `insert into auth.pgreflect_entries (user_id, entered_by, flow_id, password_hash, user_metadata)
+    `insert into auth.pgreflect_unverified_inputs (user_id, entered_by, flow_id, password_hash, user_metadata)
     select $1::uuid, 'withheld', f.id, $3, $4::jsonb from auth.flow_state f
     where f.user_id = $1::uuid and f.authentication_method = $2
     order by f.created_at desc, f.id limit 1
