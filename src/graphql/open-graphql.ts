@@ -61,7 +61,11 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
   const suspect = (problem: Error) => availability.suspect(problem);
   const applicationName = 'pgreflect system';
   const size = config.systemPoolSize;
-  const systemPool = createSystemPool({ connectionString, waitMs, size, applicationName, onError: suspect });
+  const systemPool = createSystemPool({
+    ...{ connectionString, waitMs, size, applicationName, onError: suspect },
+    // The fingerprint is compared every second, and planning it takes most of its time.
+    preparedStatements: config.preparedStatements,
+  });
   // The reflector observes a failed reload; requests continue with the old model.
   const reload = (reason: string) => reflector.readSince(performance.now(), reason).catch(() => {});
   const availability = watchAvailability(systemPool, observe, () => void reload('database back'));

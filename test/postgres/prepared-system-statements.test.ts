@@ -2,9 +2,12 @@
  * Our own statements, prepared: only those with values, only where asked for, and not where they get lost.
  */
 import { expect, test } from 'vitest';
+import { openGraphql } from '../../src/graphql/open-graphql.ts';
 import { createSystemPool } from '../../src/postgres/system/run-system.ts';
+import { testConfig } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { asPooler, startRecordingProxy } from '../support/recording-proxy.ts';
+import { atEnd } from '../support/when-over.ts';
 
 async function preparedTexts(preparedStatements: boolean): Promise<readonly unknown[]> {
   const database = await createDatabase();
@@ -35,6 +38,21 @@ test('a statement with values is prepared once on a connection', async () => {
 
 test('with prepared statements switched off nothing is prepared', async () => {
   expect(await preparedTexts(false)).toEqual([]);
+});
+
+test('the statement that looks for changes of the catalog is planned once on a connection', async () => {
+  const database = await createDatabase();
+  const config = testConfig({ databaseUrl: database.url, schemas: ['public'], systemPoolSize: 1 });
+  const { start, stop, reflector, systemPool } = openGraphql(config, { observe: () => {}, watchesCatalog: false });
+  atEnd(stop);
+  await start();
+  for (const _ of [1, 2]) expect(await reflector.refreshIfChanged('test')).toBe(false);
+  // The reading compares it twice.
+  const plans = await systemPool.query(
+    `select s.generic_plans::int as kept, s.custom_plans::int as new from pg_catalog.pg_prepared_statements s
+     where s.statement like '-- One text that changes%'`,
+  );
+  expect(plans).toEqual([{ kept: 4, new: 0 }]);
 });
 
 test('a statement that a trigger deallocates is prepared again', async () => {

@@ -75,12 +75,11 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
   const observations: Observation[] = [];
   const observe = (observation: Observation) => void observations.push(observation);
   const connectionString = database.urlAs(...(options.login ?? (['authenticator', 'test'] as const)));
-  const shared = { connectionString, waitMs: 60_000, applicationName: 'pgreflect test' };
+  const shared = { connectionString, waitMs: 60_000, applicationName: 'pgreflect test', preparedStatements: true };
   const systemPool = createSystemPool({ ...shared, size: 2, onError: () => {} });
   const pool = createApiPool({
     ...shared,
     size: 4,
-    preparedStatements: true,
     maxStatementsPerConnection: 150,
     onEvent: () => {},
   });

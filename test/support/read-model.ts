@@ -15,7 +15,7 @@ import { atEnd } from './when-over.ts';
 /** A pool of the test file; stopped at its end. */
 export function systemPool(url: string): SystemPool {
   const options = { connectionString: url, size: 2, waitMs: 60_000, applicationName: 'test', onError: () => {} };
-  const pool = createSystemPool(options);
+  const pool = createSystemPool({ ...options, preparedStatements: true });
   atEnd(() => pool.stop());
   return pool;
 }
