@@ -1,10 +1,11 @@
 /**
- * The media types of request and answer, from `Content-Type` and `Accept`.
+ * The media types of request and answer, from `Content-Type` and `Accept`, and the languages of `Accept-Language`.
  *
  * If no accepted type is available, the answer is `application/json`: existing clients expect that, and the
  * GraphQL-over-HTTP specification allows it.
  */
 import Negotiator from 'negotiator';
+import { canonicalTag } from '../shared/language-tag.ts';
 
 const requestTypes = {
   'application/json': 'json',
@@ -56,4 +57,15 @@ export function acceptsHtml(accept: string | undefined): boolean {
 /** The best first. */
 function acceptedTypes(accept: string): readonly string[] {
   return new Negotiator({ headers: { accept } }).mediaTypes().map((type) => type.toLowerCase());
+}
+
+/** Most languages that are read of a header. */
+const maxLanguages = 20;
+
+/** The tags of a header `Accept-Language`, best first. */
+export function parseAcceptLanguage(header: string | undefined): readonly string[] {
+  if (header === undefined) return [];
+  const given = header.slice(0, maxLanguages * 100);
+  const wishes = new Negotiator({ headers: { 'accept-language': given } }).languages().slice(0, maxLanguages);
+  return [...new Set(wishes.map(canonicalTag))].filter((tag) => tag !== null);
 }

@@ -1,5 +1,4 @@
 /** Language tags: their canonical form, and the lookup of RFC 4647 that finds the best of those that exist. */
-import Negotiator from 'negotiator';
 
 /** Longest tag that is read. Longer ones would be a way to keep the process busy. */
 const maxLength = 100;
@@ -24,17 +23,18 @@ export function canonicalTag(text: unknown): string | null {
  */
 export function unknownLanguage(tag: string): string | null {
   const { language } = new Intl.Locale(tag);
-  const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
-  if (language.length === 3 || names.of(language) !== undefined) return null;
-  const meant = languageNamed(language, names) ?? languageOfCountry(language);
+  if (language.length === 3 || languageNames.of(language) !== undefined) return null;
+  const meant = languageNamed(language) ?? languageOfCountry(language);
   return `there is no language "${language}"${meant === null ? '' : ` (did you mean ${meant}?)`}`;
 }
 
-/** `french` -> `fr`, of the languages with two letters. */
-function languageNamed(name: string, names: Intl.DisplayNames): string | null {
+const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+
+/** `French` -> `fr`, of the languages with two letters; null: it is no name of one. */
+export function languageNamed(name: string): string | null {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'];
   const codes = letters.flatMap((first) => letters.map((second) => `${first}${second}`));
-  return codes.find((code) => names.of(code)?.toLowerCase() === name) ?? null;
+  return codes.find((code) => languageNames.of(code)?.toLowerCase() === name.toLowerCase()) ?? null;
 }
 
 /** The language that most people of a country speak: `jp` -> `ja`. */
@@ -56,15 +56,4 @@ export function lookUpTag(wishes: readonly string[], tags: readonly string[]): s
 /** Without the last subtag; a single letter before it only introduces it. */
 function shorten(range: string): string {
   return range.replace(/(?:^|-)[^-]*$/, '').replace(/-[a-zA-Z0-9]$/, '');
-}
-
-/** Most languages that are read of a header. */
-const maxLanguages = 20;
-
-/** The tags of a header `Accept-Language`, best first. */
-export function parseAcceptLanguage(header: string | undefined): readonly string[] {
-  if (header === undefined) return [];
-  const given = header.slice(0, maxLanguages * maxLength);
-  const wishes = new Negotiator({ headers: { 'accept-language': given } }).languages().slice(0, maxLanguages);
-  return [...new Set(wishes.map(canonicalTag))].filter((tag) => tag !== null);
 }

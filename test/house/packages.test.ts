@@ -29,7 +29,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['shared', 'server'],
   jose: ['config', 'server', 'auth'],
   'lru-cache': ['graphql', 'postgres', 'email', 'auth', 'management', 'server'],
-  negotiator: ['server', 'graphql', 'shared'],
+  negotiator: ['server', 'graphql'],
   nodemailer: ['email'],
   'openid-client': ['auth'],
   pg: ['postgres'],

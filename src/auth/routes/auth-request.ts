@@ -3,9 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type IsTrusted, networkOf, parseAddress } from '../../server/caller/client-address.ts';
-import { requestTypeOf } from '../../server/media-types.ts';
+import { parseAcceptLanguage, requestTypeOf } from '../../server/media-types.ts';
 import { parseJson } from '../../shared/json.ts';
-import { parseAcceptLanguage } from '../../shared/language-tag.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { ProviderRefusal } from '../requests/callback.ts';
 import {

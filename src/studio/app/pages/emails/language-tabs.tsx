@@ -1,6 +1,7 @@
 /** The languages of an email: a tab for the email itself and one for each translation; adds and removes languages. */
 import { type ReactNode, useId, useState } from 'react';
 import type { RenderedDraft } from '../../../../management/templates/draft-schemas.ts';
+import { canonicalTag, languageNamed, unknownLanguage } from '../../../../shared/language-tag.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { Tabs } from '../../components/tabs.tsx';
@@ -122,8 +123,8 @@ function AddDialog({ onAdd, onClose }: AddDialogProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const id = useId();
   const submit = onSubmit(({ locale = '' }) => {
-    const tag = tagNamed(locale) ?? locale;
-    if (isTag(tag)) onAdd(Intl.getCanonicalLocales(tag).join());
+    const tag = languageNamed(locale) ?? canonicalTag(locale);
+    if (tag !== null && unknownLanguage(tag) === null) onAdd(tag);
     else setProblem('There is no such language. Examples: de, pt-BR, French.');
   });
   return (
@@ -170,25 +171,6 @@ export async function keepBuiltIn(stored: StoredEmails, email: DescribedEmail): 
   });
   const kept = Object.fromEntries(await Promise.all(read));
   await storeFields({ [email.translationsField]: { ...kept, ...translationsIn(stored.config, email) } });
-}
-
-const knownLanguages = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
-
-/** The tag of `French`, of the languages with two letters; null: it is no name of one. */
-function tagNamed(name: string): string | null {
-  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-  const codes = letters.flatMap((first) => letters.map((second) => `${first}${second}`));
-  return codes.find((code) => knownLanguages.of(code)?.toLowerCase() === name.toLowerCase()) ?? null;
-}
-
-/** Whether it is a tag of a language that there is; those of three letters are too many to know. */
-function isTag(text: string): boolean {
-  try {
-    const { language } = new Intl.Locale(text);
-    return language.length === 3 || knownLanguages.of(language) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 interface Version {
