@@ -6,12 +6,12 @@ import { type Executor, privilegesOf } from '../graphql/execute/executor.ts';
 import { decodeText, readRequest } from '../graphql/routes/read-request.ts';
 import { type Authenticate, callerOf } from '../server/caller/authenticate.ts';
 import { countedAs } from '../server/caller/client-address.ts';
-import { errorAnswer, retryAfterSeconds, statusOf } from '../server/error-body.ts';
+import { errorAnswer, retryAfterSeconds, shownError, statusOf } from '../server/error-body.ts';
 import { type AnswerType, answerTypeOf, requestTypeOf } from '../server/media-types.ts';
 import { graphqlPath } from '../server/paths.ts';
 import { PublicError } from '../shared/errors.ts';
 import type { Observe } from '../shared/observation.ts';
-import { readBounded, TooLargeError } from '../shared/read-bounded.ts';
+import { readBounded } from '../shared/read-bounded.ts';
 
 interface FetchParts {
   readonly config: Config;
@@ -35,7 +35,7 @@ export function createGraphqlFetch(parts: FetchParts) {
     try {
       return await answer(parts, request, { answerType, address: address ?? null });
     } catch (error) {
-      return refuse(toPublicError(error, parts.observe), answerType);
+      return refuse(shownError(error, randomUUID(), parts.observe), answerType);
     }
   };
 }
@@ -79,14 +79,4 @@ function respond(body: string, status: number, type: AnswerType): Response {
       ...(retryAfter !== null && { 'retry-after': String(retryAfter) }),
     },
   });
-}
-
-function toPublicError(error: unknown, observe: Observe): PublicError {
-  if (error instanceof PublicError) return error;
-  if (error instanceof TooLargeError) {
-    return new PublicError('BODY_TOO_LARGE', 'The request body exceeds maxBodyBytes.', { cause: error });
-  }
-  const id = randomUUID();
-  observe({ kind: 'masked_error', id, requestId: id, error: error as Error });
-  return new PublicError('INTERNAL', 'Internal error. The log has the cause under this id.', { extensions: { id } });
 }

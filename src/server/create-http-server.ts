@@ -4,7 +4,6 @@
  * Turns the errors of routes without an error format of their own into responses: public errors unchanged, all others
  * masked under an id.
  */
-import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PublicError } from '../shared/errors.ts';
 import { InvariantError } from '../shared/invariant.ts';
@@ -19,8 +18,7 @@ import {
   refuseTunnel,
 } from './connection/refuse-request.ts';
 import { anyOriginHeaders, registerCors } from './cors.ts';
-import { errorAnswer, retryAfterSeconds } from './error-body.ts';
-import { frameworkStatus } from './framework-status.ts';
+import { errorAnswer, retryAfterSeconds, shownError } from './error-body.ts';
 import { type Readiness, registerHealth } from './health.ts';
 import { answerTypeOf } from './media-types.ts';
 import { type MetricsParts, registerMetrics } from './metrics/metrics-route.ts';
@@ -174,11 +172,7 @@ type ErrorHandler = (error: FastifyError | PublicError, request: FastifyRequest,
 
 function createErrorHandler({ observe }: ServerParts): ErrorHandler {
   return (error, request, reply) => {
-    const shown = toPublicError(error, () => {
-      const id = randomUUID();
-      observe({ kind: 'masked_error', id, requestId: request.id, error });
-      return id;
-    });
+    const shown = shownError(error, request.id, observe);
     const wished = answerTypeOf(request.headers.accept);
     const type = wished === 'application/graphql-response+json' ? wished : 'application/json';
     // Only GraphQL clients expect errors with status 200.
@@ -196,19 +190,4 @@ function createErrorHandler({ observe }: ServerParts): ErrorHandler {
     if (retryAfter !== null && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter);
     return reply.code(status).type(`${type}; charset=utf-8`).send(body);
   };
-}
-
-function toPublicError(error: FastifyError | PublicError, mask: () => string): PublicError {
-  if (error instanceof PublicError) return error;
-  const status = frameworkStatus(error);
-  if (status === 413) return new PublicError('BODY_TOO_LARGE', 'The request body exceeds --max-body-bytes.');
-  if (status === 415) return new PublicError('UNSUPPORTED_MEDIA_TYPE', 'The content type is not supported.');
-  // Of a file: a path that leads out of its folder, or headers such as `Range` that cannot be satisfied.
-  if (status === 403) return new PublicError('NOT_FOUND', 'Nothing is served at this path.');
-  if (status !== null && status < 500) {
-    return new PublicError('BAD_REQUEST', 'The HTTP request is malformed.', { cause: error });
-  }
-  return new PublicError('INTERNAL', 'Internal error. The log has the cause under this id.', {
-    extensions: { id: mask() },
-  });
 }

@@ -4,9 +4,12 @@
  * Every error body is a GraphQL response. A 401 also has `message` and `hint` at top level, where Supabase's clients
  * look.
  */
-import { errorCodes, type PublicError } from '../shared/errors.ts';
-import type { AnswerFacts } from '../shared/observation.ts';
+import { randomUUID } from 'node:crypto';
+import { errorCodes, PublicError } from '../shared/errors.ts';
+import type { AnswerFacts, Observe } from '../shared/observation.ts';
+import { TooLargeError } from '../shared/read-bounded.ts';
 import { about, listOf, named, objectOf, optional, record, text } from '../shared/schema.ts';
+import { frameworkStatus } from './framework-status.ts';
 import type { AnswerType } from './media-types.ts';
 
 /** The body of an error. */
@@ -20,6 +23,25 @@ export const requestErrors = named(
     hint: optional(text),
   }),
 );
+
+/**
+ * What clients may read of an error: public errors unchanged, those of the HTTP framework in our words, all others
+ * masked under an id, with which they are observed.
+ */
+export function shownError(error: unknown, requestId: string, observe: Observe): PublicError {
+  if (error instanceof PublicError) return error;
+  const status = error instanceof TooLargeError ? 413 : frameworkStatus(error);
+  if (status === 413) return new PublicError('BODY_TOO_LARGE', 'The request body exceeds --max-body-bytes.');
+  if (status === 415) return new PublicError('UNSUPPORTED_MEDIA_TYPE', 'The content type is not supported.');
+  // Of a file: a path that leads out of its folder, or headers such as `Range` that cannot be satisfied.
+  if (status === 403) return new PublicError('NOT_FOUND', 'Nothing is served at this path.');
+  if (status !== null && status < 500) {
+    return new PublicError('BAD_REQUEST', 'The HTTP request is malformed.', { cause: error });
+  }
+  const id = randomUUID();
+  observe({ kind: 'masked_error', id, requestId, error });
+  return new PublicError('INTERNAL', 'Internal error. The log has the cause under this id.', { extensions: { id } });
+}
 
 /** Status, code and body for a request that did not reach the executor. */
 export function errorAnswer(error: PublicError, answerType: AnswerType = 'application/json') {
