@@ -80,7 +80,7 @@ async function runExplain(context: CommandContext): Promise<number> {
       serviceRole: values.serviceRole!,
       extraSearchPath: values.extraSearchPath,
       statementTimeoutMs: values.statementTimeoutMs!,
-      strictVariablePositions: values.variablePositions === 'strict',
+      variablePositions: values.variablePositions!,
     } as const;
     const reflection = await new Reflection(catalog, readSince, options, null).role(role);
     if (reflection === null) failCommand(`There is no role "${role}" in the database.`, 'Check --role.');

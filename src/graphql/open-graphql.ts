@@ -18,7 +18,7 @@ import type { PoolState } from '../postgres/wire/pool-state.ts';
 import type { Observe } from '../shared/observation.ts';
 import { createExecutor } from './execute/create-executor.ts';
 import type { Executor } from './execute/executor.ts';
-import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
+import { Reflector } from './execute/reflector.ts';
 
 /** What answers GraphQL requests. */
 export interface Graphql {
@@ -59,10 +59,12 @@ const protocolBytes = 1024 * 1024;
 export function openGraphql(config: Config, observe: Observe): Graphql {
   const { databaseUrl: connectionString, poolWaitMs: waitMs } = config;
   const suspect = (problem: Error) => availability.suspect(problem);
-  const applicationName = 'pgreflect system';
-  const size = config.systemPoolSize;
   const systemPool = createSystemPool({
-    ...{ connectionString, waitMs, size, applicationName, onError: suspect },
+    connectionString,
+    waitMs,
+    size: config.systemPoolSize,
+    applicationName: 'pgreflect system',
+    onError: suspect,
     // The fingerprint is compared every second, and planning it takes most of its time.
     preparedStatements: config.preparedStatements,
   });
@@ -70,7 +72,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
   const reload = (reason: string) => reflector.readSince(performance.now(), reason).catch(() => {});
   const availability = watchAvailability(systemPool, observe, () => void reload('database back'));
   const reflector = new Reflector({
-    ...reflectionOptions(config),
+    ...config,
     systemPool,
     observe: (observation) => {
       if (observation.kind === 'reload_failed' && isAway(observation.error)) suspect(observation.error);
@@ -143,19 +145,6 @@ function openPools(
     },
   });
   return { pool, replicas: openReplicas({ config, api, primary: systemPool, observe }) };
-}
-
-function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' | 'observe'> {
-  return {
-    schemas: config.schemas,
-    pollMs: config.schemaPollMs,
-    introspection: config.introspection,
-    extensions: config.extensions,
-    serviceRole: config.serviceRole,
-    extraSearchPath: config.extraSearchPath,
-    statementTimeoutMs: config.statementTimeoutMs,
-    strictVariablePositions: config.variablePositions === 'strict',
-  };
 }
 
 function stateOf({

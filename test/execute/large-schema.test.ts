@@ -67,7 +67,7 @@ test('Requests that arrive while a model is built share it', async () => {
     },
   };
   const options = { introspection: 'never', extensions: extensionNames, serviceRole: 'service_role' } as const;
-  const others = { extraSearchPath: [], statementTimeoutMs: 1000, strictVariablePositions: false };
+  const others = { extraSearchPath: [], statementTimeoutMs: 1000, variablePositions: 'compatible' } as const;
   const reflection = new Reflection(counted, performance.now(), { ...options, ...others }, null);
   await reflection.role('authenticated');
   const buildsOfOne = builds;

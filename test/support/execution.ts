@@ -88,13 +88,13 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
   const reflector = new Reflector({
     systemPool,
     schemas: options.schemas === undefined ? ['public'] : options.schemas,
-    pollMs: options.pollMs ?? 3_600_000,
+    schemaPollMs: options.pollMs ?? 3_600_000,
     introspection: options.introspection ?? 'directive',
     extensions: options.extensions ?? extensionNames,
     serviceRole: 'service_role',
     extraSearchPath: options.extraSearchPath ?? null,
     statementTimeoutMs,
-    strictVariablePositions: options.strictVariablePositions ?? false,
+    variablePositions: options.strictVariablePositions ? 'strict' : 'compatible',
     observe,
   });
   await reflector.start();

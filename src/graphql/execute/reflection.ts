@@ -3,6 +3,7 @@
  * caches. A reload makes a new one and takes over unchanged schemas, with everything compiled for them.
  */
 import type { GraphQLSchema } from 'graphql';
+import type { Config } from '../../config/config.ts';
 import { inSlices, type Sliced } from '../../shared/slices.ts';
 import { type Catalog, extraSchemas } from '../catalog/catalog.ts';
 import { quoteAlways } from '../catalog/quote-name.ts';
@@ -13,18 +14,11 @@ import { buildIntrospectionSchema, buildSchemaInSlices, type IntrospectionPolicy
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
 
-/** When introspection is allowed (`--introspection`). */
-type IntrospectionMode = 'directive' | 'never' | 'always' | 'service';
-
 /** Options that affect models and schemas. */
-export interface ReflectionOptions extends Pick<ModelOptions, 'extensions'> {
-  readonly introspection: IntrospectionMode;
-  readonly serviceRole: string;
-  /** Null: `extensions`, where that schema is trusted. */
-  readonly extraSearchPath: readonly string[] | null;
-  readonly statementTimeoutMs: number;
-  readonly strictVariablePositions: boolean;
-}
+export type ReflectionOptions = Pick<
+  Config,
+  'extensions' | 'introspection' | 'serviceRole' | 'extraSearchPath' | 'statementTimeoutMs' | 'variablePositions'
+>;
 
 /** The schema shared by all roles that see the same. */
 interface SharedSchema {
@@ -159,7 +153,7 @@ export class Reflection {
   }
 
   async #shareModel(role: string, model: Model): Promise<SharedSchema> {
-    const { introspection: mode, serviceRole, strictVariablePositions } = this.#options;
+    const { introspection: mode, serviceRole, variablePositions } = this.#options;
     const always = mode === 'always' || (mode === 'service' && role === serviceRole);
     const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';
     const key = `${policy}:${model.fingerprint}`;
@@ -175,7 +169,7 @@ export class Reflection {
         schema,
         introspection: described !== null,
         suggestions,
-        strictVariablePositions,
+        strictVariablePositions: variablePositions === 'strict',
         counts: this.documentCounts,
       };
       const introspection = described && runOnce(described);

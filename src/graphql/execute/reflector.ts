@@ -7,6 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import DataLoader from 'dataloader';
+import type { Config } from '../../config/config.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -17,12 +18,8 @@ import type { Omission } from '../model/model-context.ts';
 import { Reflection, type ReflectionOptions, type RoleReflection } from './reflection.ts';
 
 /** Where to read the catalog, for which namespaces, and how often to compare it. */
-export interface ReflectorOptions extends ReflectionOptions {
+export interface ReflectorOptions extends ReflectionOptions, Pick<Config, 'schemas' | 'schemaPollMs'> {
   readonly systemPool: SystemPool;
-  /** Namespaces to expose; null: the login role's search path. */
-  readonly schemas: readonly string[] | null;
-  /** Interval of the check in milliseconds. */
-  readonly pollMs: number;
   readonly observe: Observe;
 }
 
@@ -61,7 +58,7 @@ export class Reflector {
   /** Reads the catalog and starts the interval check. Rejects if the first read fails; the check retries. */
   async start(): Promise<void> {
     // A failed check is covered by the next load, or by the requests themselves.
-    this.#endPoll = pollAtInterval(() => this.#poll(), this.#options.pollMs);
+    this.#endPoll = pollAtInterval(() => this.#poll(), this.#options.schemaPollMs);
     await this.readSince(performance.now(), 'start');
   }
 
