@@ -12,6 +12,7 @@ import { type OptionDefinition, options } from '../../src/config/options.ts';
 import { sampleData } from '../../src/email/lint/template-samples.ts';
 import { describedSchema } from '../../src/graphql/execute/describe-schema.ts';
 import { describeManagement } from '../../src/management/routes/management-description.ts';
+import { connectionReset } from '../../src/postgres/caller/connection-reset.ts';
 import type { ApiDescription, ApiOperation } from '../../src/server/openapi.ts';
 import { errorCodes } from '../../src/shared/errors.ts';
 import { inboxRoutes } from '../../src/studio/routes/inbox-route.ts';
@@ -236,6 +237,28 @@ test('links in the documents lead to files and headings that exist', () => {
       .map(({ target, place }) => `${path} -> ${target}${place === null ? '' : `#${place}`}`),
   );
   expect(broken).toEqual([]);
+});
+
+test('the state diagrams of src/ lead on from every state, and have the states of the code', () => {
+  const diagrams = new Map(
+    listFiles('src', '.md').flatMap((path) => {
+      const [, diagram = null] =
+        /```mermaid\nstateDiagram-v2\n(.*?)```/s.exec(readFileSync(join(root, path), 'utf8')) ?? [];
+      return diagram === null ? [] : [[path, [...diagram.matchAll(/^ *(\S+) --> (\S+?)(?=:|$)/gm)]] as const];
+    }),
+  );
+  expect([...diagrams.keys()].sort()).toEqual([
+    'src/graphql/compile/print/schema-assertion.md',
+    'src/graphql/execute/freshness.md',
+    'src/postgres/caller/README.md',
+  ]);
+  for (const arrows of diagrams.values()) {
+    const from = new Set(arrows.map(([, state]) => state));
+    expect(arrows.map(([, , state]) => state).filter((state) => !from.has(state))).toEqual([]);
+  }
+  const ofConnections = new Set((diagrams.get('src/postgres/caller/README.md') ?? []).flatMap(([, ...ends]) => ends));
+  const others = ['[*]', 'direct', 'closed'];
+  expect([...ofConnections].sort()).toEqual([...Object.keys(connectionReset), ...others].sort());
 });
 
 /** Whether a document has a heading of that name, as a link writes it. */

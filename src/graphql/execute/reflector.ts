@@ -11,10 +11,10 @@ import type { Config } from '../../config/config.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { pollAtInterval } from '../catalog/poll.ts';
 import { readCatalog, readFingerprint } from '../catalog/read-catalog.ts';
 import { omissionsOf } from '../model/explain-missing.ts';
 import type { Omission } from '../model/model-context.ts';
+import { pollAtInterval } from './poll.ts';
 import { Reflection, type ReflectionOptions, type RoleReflection } from './reflection.ts';
 
 /** Where to read the catalog, for which namespaces, and how often to compare it. */

@@ -1,6 +1,6 @@
 /**
  * Keeps the state that one caller leaves on a connection from the next one: statements that reset the connection, and
- * expressions that fail on purpose if it cannot be used.
+ * expressions that fail on purpose if it cannot be used. README.md has the states.
  */
 import { connectionSentinel, temporarySentinel } from '../database-error.ts';
 
@@ -40,6 +40,28 @@ const afterUserCode: readonly ResetStep[] = [
  * `temporary`: temporary tables as well. `shared`: other clients use the connection too, behind a pooler.
  */
 export type ConnectionState = 'plain' | 'wrote' | 'unknown' | 'temporary' | 'shared';
+
+/** What is known of a connection when a flight begins. */
+interface ConnectionFacts {
+  /** Null: nobody else uses it. */
+  readonly shared: object | null;
+  readonly hasTemporaryTables: boolean;
+  readonly needsFullReset: boolean;
+  readonly wrote: boolean;
+}
+
+/** The state of a connection. */
+export function connectionStateOf({
+  shared,
+  hasTemporaryTables,
+  needsFullReset,
+  wrote,
+}: ConnectionFacts): ConnectionState {
+  if (shared !== null) return 'shared';
+  if (hasTemporaryTables) return 'temporary';
+  if (needsFullReset) return 'unknown';
+  return wrote ? 'wrote' : 'plain';
+}
 
 /** First steps of a flight, by the state of the connection. */
 export const connectionReset: Readonly<Record<ConnectionState, readonly ResetStep[]>> = {

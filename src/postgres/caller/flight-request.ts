@@ -9,6 +9,7 @@ import { Flight, type FlightOutcome, type FlightStep, type RowCollector } from '
 import type { FlightCounts } from '../wire/pool-state.ts';
 import { lostStatement } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
+import { connectionStateOf } from './connection-reset.ts';
 import { preRequestStep } from './pre-request.ts';
 import { type Preamble, planningStep, preambleOf, preambleSteps, sharedPreambleSteps } from './preamble.ts';
 import type { SettingsInput } from './settings.ts';
@@ -103,11 +104,11 @@ export class FlightRequest implements QueuedRequest {
   makeFlight(connection: ApiConnection, { readOnly }: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
     const { options, preamble } = this.#request;
     const own = readOnly ? preambleOf(options, true) : preamble;
-    const { needsFullReset, wrote, hasTemporaryTables, shared } = connection;
+    const { shared } = connection;
     // A pooler may have been detected meanwhile.
     const names = this.#names?.enabled ? this.#names : null;
-    const state = hasTemporaryTables ? 'temporary' : needsFullReset ? 'unknown' : wrote ? 'wrote' : 'plain';
-    const opened = shared === null ? preambleSteps(own, state, names) : sharedPreambleSteps(own, shared);
+    const opened =
+      shared === null ? preambleSteps(own, connectionStateOf(connection), names) : sharedPreambleSteps(own, shared);
     const first = this.#plansForValues ? [...opened, planningStep(names)] : opened;
     this.#first = first;
     if (names === null) {

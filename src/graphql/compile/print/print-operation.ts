@@ -24,8 +24,8 @@ import { Names } from '../sql/row.ts';
 import { printSql, type Sql, sql, type ZonedSlot } from '../sql/sql.ts';
 import { printConnectionText } from './print-connection.ts';
 import { printRows } from './print-rows.ts';
+import { printSchemaAssertion } from './print-schema-assertion.ts';
 import { jsonText, printText } from './print-text.ts';
-import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
 import { nestedRows, printStep } from './write/print-nested-writes.ts';
 import { printEach } from './write/print-update-list.ts';
@@ -86,7 +86,7 @@ export function printOperation(plan: OperationPlan): readonly Statement[] {
 
 // Parsed after all other parts of a select.
 function offsetCheck({ composites }: OperationPlan, fields: readonly SelectedValue[]): Sql {
-  return printOffset(printTypeCheck(fields, composites));
+  return printOffset(printSchemaAssertion(fields, composites));
 }
 
 type Printed = Omit<Statement, 'field'>;
@@ -123,7 +123,7 @@ function printMutationField(plan: OperationPlan, field: SelectedValue): readonly
   const printer = makePrinter(plan);
   if (field.kind === 'write') {
     const { write } = field;
-    const check = printTypeCheck([field], plan.composites);
+    const check = printSchemaAssertion([field], plan.composites);
     if (write.nested !== null) return printNestedWrites(printer, write, write.nested, check);
     const { statement, layout } = printWrite(printer, write, check);
     return [valueStatement(statement, layout, refusalsOf(write))];
@@ -148,7 +148,7 @@ function printUpdateList(plan: OperationPlan, field: Keyed<UpdateListValue>): re
       }));
     }
     const refusals = { ...noRefusals, increment: onlyIncrement(table, change.set) };
-    const check = printTypeCheck([field], plan.composites);
+    const check = printSchemaAssertion([field], plan.composites);
     const { statement, layout } = printEach(makePrinter(plan), list, change, check);
     return [{ ...valueStatement(statement, layout, refusals), result: 'elements' }];
   });

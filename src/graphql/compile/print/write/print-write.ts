@@ -37,7 +37,7 @@ export interface WrittenRows {
   expressions(): Sql;
 }
 
-/** @param check Refuses changed column types (print-type-check.ts); null: nothing to check. */
+/** @param check Refuses changed column types (print-schema-assertion.ts); null: nothing to check. */
 export function printWrite(
   printer: SqlPrinter,
   { table, change, entries }: Omit<WritePlan, 'nested'>,

@@ -1,7 +1,7 @@
 /**
  * Prints a condition that PostgreSQL can parse only if the answer's columns have the types that the statement was made
  * for: columns may change while it waits for a lock, or unnoticed. It must then fail before it does anything, because its
- * result would fit neither schema. The error makes the gateway read the catalog again (graphql/execute/execute-operation.ts).
+ * result would fit neither schema. The error makes the gateway read the catalog again (schema-assertion.md).
  *
  * The overlap operator on two arrays requires equal types. One side is null, so the planner knows the result and
  * nothing runs. It comes where PostgreSQL parses last, after locking the tables.
@@ -27,7 +27,7 @@ import { ident, join, type Sql, sql } from '../sql/sql.ts';
  *
  * @param composites Those of the model.
  */
-export function printTypeCheck(fields: readonly ValuePlan[], composites: Composites): Sql | null {
+export function printSchemaAssertion(fields: readonly ValuePlan[], composites: Composites): Sql | null {
   const checks = new Checks(composites);
   for (const value of fields) visitValue(checks, value, null);
   return checks.size === 0 ? null : sql`case when ${join([...checks.values()], sql` and `)} then 0 end`;
