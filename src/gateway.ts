@@ -40,7 +40,6 @@ export interface Gateway {
   readonly port: number;
   /** Port of the metrics; null without a separate one. */
   readonly metricsPort: number | null;
-  /** The metrics of this process. */
   readMetrics(): Promise<MetricSeries>;
   /** What answers GraphQL requests, for programs that ask it without HTTP. */
   readonly graphql: Pick<Graphql, 'executor' | 'reflector'>;
@@ -149,7 +148,6 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   }
 }
 
-/** What the gateway has opened. */
 interface Parts {
   readonly config: Config;
   readonly clock: Clock;
@@ -200,7 +198,6 @@ function stopOnce(opened: AsyncDisposableStack, observe: Observe, flush: () => v
   };
 }
 
-/** The parts of optional routes. */
 function routeParts(
   parts: Parts,
   tickets: StudioTickets,

@@ -45,7 +45,6 @@ export interface AuthSetup {
   readonly egress: Egress;
   /** Returns the current auth configuration, as a new request would see it. */
   readonly currentConfig: () => Promise<AuthConfig>;
-  /** Version of the stored configuration. */
   readonly configVersion: () => number;
   readonly clock: Clock;
   readonly observe: Observe;
@@ -53,7 +52,6 @@ export interface AuthSetup {
   readonly hasher?: PasswordHasher | undefined;
   /** As in `AuthServices`. */
   readonly minRefusalMs?: number | undefined;
-  /** Called when a connection breaks. */
   readonly onLost: (problem: Error) => void;
 }
 

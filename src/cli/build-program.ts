@@ -62,7 +62,6 @@ function addCommand(program: Program, { name, summary, operands = [] }: ListedCo
   for (const operand of operands) sub.argument(`[${operand}]`);
 }
 
-/** A command with its code. */
 type LoadedCommand = ListedCommand & Command;
 
 /** Adds what only the code of a command knows. */

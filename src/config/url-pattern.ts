@@ -8,7 +8,6 @@
 
 /** A compiled pattern. */
 export interface UrlPattern {
-  /** Whether the whole text matches. */
   matches(text: string): boolean;
   /** Whether the part before the path matches the whole of `origin`: scheme and authority of an address. */
   matchesOrigin(origin: string): boolean;

@@ -19,7 +19,6 @@ export interface EmbeddedCaller {
 
 /** An operation. */
 export interface EmbeddedOperation {
-  /** A document. */
   readonly query: string;
   readonly operationName?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;

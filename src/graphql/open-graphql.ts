@@ -35,7 +35,6 @@ export interface Graphql {
   stop(): Promise<void>;
 }
 
-/** The state of the parts. */
 interface GraphqlState {
   /** By the name of the pool. */
   readonly pools: Readonly<Record<string, PoolState>>;

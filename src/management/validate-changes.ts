@@ -37,7 +37,6 @@ export interface ValidChanges {
   readonly consequences: readonly string[];
 }
 
-/** What the checks depend on. */
 interface ValidationContext {
   /** The current configuration; its switches affect the meaning of templates. */
   readonly config: AuthConfig;
@@ -51,7 +50,6 @@ interface ValidationContext {
   readonly allowWarnings: boolean;
 }
 
-/** A check under way. */
 interface Checking extends ValidationContext {
   /** Ends the checks (startCheckTime). */
   readonly isSpent: () => boolean;

@@ -93,7 +93,6 @@ export const connectionSentinel = 'pgreflect:connection:';
 /** As `DatabaseError.step`, of the function that runs before a request. */
 export const preRequestStepNumber = -1;
 
-/** Context of a driver error. */
 interface FailureContext {
   /** As `DatabaseError.step`. */
   readonly step: number;

@@ -41,7 +41,6 @@ const maxHeaderSize = 65_536;
 
 /** What the server needs beside its routes. */
 interface ServerParts extends Pick<HttpParts, 'config' | 'observe'> {
-  /** For `/ready`. */
   readonly ready: Readiness;
   /** For Prometheus; absent: no such route. */
   readonly metrics?: MetricsParts;

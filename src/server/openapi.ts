@@ -10,7 +10,6 @@ import type { FastifyInstance } from 'fastify';
 import type { JsonSchema } from '../shared/schema.ts';
 import { version } from '../shared/version.ts';
 
-/** The ways of authentication. */
 const securitySchemes = {
   accessToken: { type: 'http', scheme: 'bearer', description: 'An access token made by `pgreflect tokens create`.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'apikey', description: 'The anon or the service key.' },
@@ -40,7 +39,6 @@ export interface ApiDescription {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
 
-/** A JSON body. */
 function json(schema: JsonSchema): JsonSchema {
   return { content: { 'application/json': { schema } } };
 }

@@ -78,10 +78,8 @@ export function routesOf<T extends RouteTable<string, RouteFacts>>(...tables: re
 interface Api<R> {
   /** The path under which they are mounted. */
   readonly prefix: string;
-  /** Of the prefix. */
   readonly prefixParameters?: Readonly<Record<string, Described>>;
   readonly tagOf: (route: R) => string;
-  /** Responses with an error. */
   readonly refusalsOf: (route: R) => JsonSchema;
   /** The schema of errors; null: none. */
   readonly error: Described | null;

@@ -27,7 +27,6 @@ const lastWaitMs = 300;
 
 const standardOutput = 1;
 
-/** Outputs with unwritten lines. */
 const waiting = new Set<LogOutput>();
 let endsInOrder = false;
 

@@ -24,10 +24,8 @@ interface LoggerOptions {
   readonly stream?: DestinationStream;
 }
 
-/** Writes observations as log lines. */
 interface ObservationLogger {
   readonly observe: Observe;
-  /** Writes out the buffer. */
   flush(): void;
 }
 

@@ -18,7 +18,6 @@ import { knownTime, optionalTime, timeOrNull } from './answer-times.ts';
 /** JSON-ready; undefined fields are left out by `JSON.stringify`. */
 export type UserJson = AnswerJson;
 
-/** An identity in an answer. */
 const identitySerializer = serializerOf<Identity>('AuthIdentity', {
   identity_id: from(uuid, ({ id }) => id),
   id: from(text, ({ providerId }) => providerId),

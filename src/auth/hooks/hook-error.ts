@@ -5,7 +5,6 @@
  * log and contains neither secrets nor the payload.
  */
 
-/** All codes with their status. */
 const hookErrorCodes = {
   /** No answer within the time limit. */
   hook_timeout: 422,

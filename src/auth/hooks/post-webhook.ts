@@ -27,9 +27,7 @@ export const webhookLimits = {
 /** Limits of webhooks. */
 export type WebhookLimits = Readonly<typeof webhookLimits>;
 
-/** A delivery. */
 interface WebhookMessage {
-  /** Address and signing keys. */
   readonly webhook: { readonly url: string; readonly keys: readonly Buffer[] };
   readonly payload: unknown;
   readonly clock: Clock;
@@ -39,7 +37,6 @@ interface WebhookMessage {
 
 /** An answer with any status except those that cause a retry. */
 export interface WebhookAnswer extends PostAnswer {
-  /** Id of the message. */
   readonly id: string;
 }
 

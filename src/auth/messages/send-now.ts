@@ -9,7 +9,6 @@ import { SuppressedError, suppressedAnswer } from '../../email/outbox/suppressed
 import { EmailError } from '../../email/transport/email-error.ts';
 import type { AuthServices, Transaction } from '../steps/auth-context.ts';
 
-/** An email and its user. */
 interface UserEmail {
   readonly userId: string;
   readonly message: EmailMessage;

@@ -54,9 +54,7 @@ interface PhoneCodeRequest {
   /** Digits only. */
   readonly phone: string;
   readonly channel: TextMessage['channel'];
-  /** Length of the code. */
   readonly digits: number;
-  /** Text of the message. */
   readonly template: string;
   /** The purpose of the code, as error messages name it. */
   readonly purpose: CodePurpose | 'MFA';

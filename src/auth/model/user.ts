@@ -8,7 +8,6 @@ import type { Metadata } from './metadata.ts';
 
 /** A way to sign in: email, phone or a provider. */
 export interface Identity {
-  /** Row id. */
   readonly id: string;
   /** The provider's id of the user; for email and phone, the user's id. */
   readonly providerId: string;

@@ -4,7 +4,6 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 
 const selectLines = loadSqlFile('auth/export-users.sql');
 
-/** Users read at once. */
 const pageSize = 500;
 
 /**

@@ -94,7 +94,6 @@ class Import implements Imported {
   skipped = 0;
   readonly problems: LineNote[] = [];
   readonly #options: ImportOptions;
-  /** Keys. */
   #unusual: ReadonlySet<string> = new Set();
 
   constructor(options: ImportOptions) {

@@ -260,7 +260,6 @@ async function findKnown(queryable: Queryable, audience: string, address: SignUp
     : findUserByPhone(queryable, address.phone, audience);
 }
 
-/** Metadata of a new account. */
 function metadataOf(id: string, { address, data }: Pick<SignUpRequest, 'address' | 'data'>): Metadata {
   return { ...data, ...identityDataOf(id, address, data) };
 }

@@ -152,7 +152,6 @@ async function enterUse(tx: Transaction, user: User, factor: Factor): Promise<vo
 
 interface Success {
   readonly user: User;
-  /** The session, locked. */
   readonly own: Session;
   readonly factor: Factor;
   readonly challenge: Challenge;

@@ -18,7 +18,6 @@ interface DocumentFacts {
 const words = listOf(text);
 const below = (path: string) => from(text, ({ parts }: DocumentFacts) => `${parts.authUrl}${path}`);
 
-/** One document. */
 interface AuthDocument extends RouteFacts {
   readonly isCacheable: boolean;
   readonly answer: Serializer<DocumentFacts>;

@@ -64,7 +64,6 @@ export interface AuthRequest {
   form(): URLSearchParams;
   /** Whether the body is that of a browser's form. */
   readonly isForm: boolean;
-  /** Whether the method is HEAD. */
   readonly isHead: boolean;
   /** The header `Cookie`. */
   readonly cookies: string | undefined;

@@ -7,7 +7,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { sameText } from '../../shared/same-text.ts';
 
-/** Lifetime of a sign-in. */
 const lifetimeSeconds = 300;
 
 /** The sign-in of a cookie. */

@@ -37,7 +37,6 @@ export interface UserBearer {
 /** An admin who asks. */
 export interface AdminBearer {
   readonly claims: Claims;
-  /** The role claim. */
   readonly role: string;
 }
 

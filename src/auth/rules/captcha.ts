@@ -27,7 +27,6 @@ const services = {
   turnstile: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
 } as const satisfies Record<AuthConfig['security_captcha_provider'], string>;
 
-/** What the client presents. */
 interface CaptchaProof {
   /** Null for none. */
   readonly token: string | null;

@@ -18,7 +18,6 @@ export interface AccountLimit {
   /** Further uses, for the networks that have not used the limit. */
   readonly reserve: number;
   readonly windowMs: number;
-  /** The network of the client. */
   readonly network: string;
   /** For the look at sessions. */
   readonly database: Queryable;

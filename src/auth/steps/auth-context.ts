@@ -61,7 +61,6 @@ export interface AuthServices {
   readonly issuer: string;
   /** Default audience, for requests that name none. */
   readonly audience: string;
-  /** Database role of new users. */
   readonly userRole: string;
   /** Roles that a token of an admin may have. */
   readonly adminRoles: readonly string[];

@@ -88,7 +88,6 @@ export function auditAdmin(
 
 /** Holder of an access token of the management API. */
 export interface Operator {
-  /** Id of the access token. */
   readonly tokenId: string;
   /** A name for humans. */
   readonly by: string;

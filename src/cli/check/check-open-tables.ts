@@ -7,7 +7,6 @@ import { commentsOnly, createContext } from '../../graphql/model/model-context.t
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { asStatement, type Check, type CheckScope, type Finding, firstOf, remark } from './finding.ts';
 
-/** One row of sql/roles-open-tables.sql. */
 interface OpenTable
   extends Readonly<Record<'fix' | 'policy' | 'grants' | 'guarded' | 'depends' | 'invoker', string | null>> {
   readonly oid: string;

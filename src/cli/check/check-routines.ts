@@ -89,6 +89,5 @@ function routineFix({ name, lost, uses, bodies, fix }: LooseRoutine, { isNeeded,
 interface Need {
   /** By visitors, for something else. */
   readonly isNeeded: boolean;
-  /** The API roles. */
   readonly roles: readonly string[];
 }

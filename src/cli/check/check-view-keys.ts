@@ -53,9 +53,7 @@ function passedKey(view: CatalogTable): readonly string[] | null {
   return names !== undefined && names.length === numbers?.length ? names : null;
 }
 
-/** Time limit per view. */
 const maxMs = 2000;
-/** Time limit for all views. */
 const maxTotalMs = 20_000;
 
 /**

@@ -40,7 +40,6 @@ const ownersRoutines = `
 
 interface Owners {
   readonly ofOwner: ReadonlySet<string>;
-  /** Tables without row security. */
   readonly unguarded: ReadonlySet<string>;
   /** `definer_callable` and `write_unguarded` refuse such grants to the visitors' role. */
   readonly isVisitor: boolean;

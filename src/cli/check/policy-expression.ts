@@ -7,7 +7,6 @@
 const tokens =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|\bauth\.(?:uid|jwt|role|email)\(\)|\bcurrent_setting\('(?:[^']|'')*'::text(?:, (?:true|false))?\)|[()]|\bSELECT\b|\bFROM\b/g;
 
-/** A pair of parentheses. */
 interface Group {
   readonly parent: Group | null;
   isSelect: boolean;

@@ -40,7 +40,6 @@ function asText(findings: readonly Finding[], typed: string): string {
   return `${text}\nAll findings of one kind, with all of their SQL: ${typed} --only KIND`;
 }
 
-/** The most that is shown. */
 interface Limit {
   /** Reasons of one kind. */
   readonly reasons: number;

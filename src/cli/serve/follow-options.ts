@@ -17,13 +17,11 @@ interface FollowedOptions {
   readonly sources: Sources;
   /** Loads the options again. @throws ConfigError */
   readonly load: (sources: Sources) => Config;
-  /** Prints a message. */
   readonly note: (text: string) => void;
 }
 
 /** A running follower. */
 export interface OptionsFollower {
-  /** Loads the options again now. */
   readAgain(): void;
   stop(): void;
 }

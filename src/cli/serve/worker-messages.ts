@@ -3,18 +3,15 @@ import type { MetricSeries } from '../../server/metrics/metrics.ts';
 
 /** Messages to a worker. */
 export type ToWorker =
-  /** Read the catalog again. */
   | { readonly kind: 'reload'; readonly reason: string }
   /** Read the configuration again. */
   | { readonly kind: 'hangup' }
-  /** Print the first operation. */
   | { readonly kind: 'introduce' }
   | { readonly kind: 'series_wanted'; readonly id: number }
   | { readonly kind: 'all_series'; readonly id: number; readonly processes: readonly MetricSeries[] };
 
 /** Messages from a worker. */
 export type FromWorker =
-  /** It listens. */
   | { readonly kind: 'ready'; readonly url: string }
   | { readonly kind: 'series'; readonly id: number; readonly series: MetricSeries }
   | { readonly kind: 'all_series_wanted'; readonly id: number };

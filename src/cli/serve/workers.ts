@@ -12,7 +12,6 @@ interface WorkersOptions {
   /** Time for finishing requests, in milliseconds. */
   readonly drainTimeoutMs: number;
   readonly observe: Observe;
-  /** The metrics of all processes. */
   readonly gather: () => Promise<readonly MetricSeries[]>;
 }
 

@@ -28,7 +28,6 @@ function isOfFile(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'path' in error;
 }
 
-/** A heading and the list. */
 function listProblems(problems: readonly Problem[]): string {
   const heading = problems.length === 1 ? 'There is 1 problem:' : `There are ${problems.length} problems:`;
   return `${heading}\n${problems.map(printProblem).join('\n')}`;

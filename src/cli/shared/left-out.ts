@@ -23,7 +23,6 @@ export async function describeLeftOut(config: Config, gateway: Gateway, command:
   return `The API lacks some tables, columns or functions, or others of the same name hide them: ${command} --only left_out`;
 }
 
-/** Most comments that are named. */
 const maxMalformed = 5;
 
 /**

@@ -3,7 +3,6 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine } from '../../shared/one-line.ts';
 
-/** Most tables named. */
 const maxNamed = 10;
 
 /** A sentence for operators; null if there is none. */

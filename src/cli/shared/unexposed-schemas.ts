@@ -33,9 +33,7 @@ const privateName = /(?:^|_)(?:hidden|internal|private|secrets?)(?:_|$)/i;
 /** Most schemas named in the message. */
 const maxNamed = 12;
 
-/** What the API exposes. */
 interface Exposure {
-  /** The schemas in force. */
   readonly exposed: readonly string[];
   /** They were given by `--schemas`. */
   readonly isChosen: boolean;
@@ -43,7 +41,6 @@ interface Exposure {
   readonly roles: readonly string[];
 }
 
-/** A schema with tables. */
 interface Counted {
   readonly name: string;
   readonly tables: number;

@@ -12,7 +12,6 @@ import { findRunningProject, isLocalUrl, projectDirectory } from '../shared/loca
 
 /** The configuration of one project. */
 export interface ManagementClient {
-  /** The project. */
   readonly ref: string;
   /** @throws CommandError with the API's message. */
   readConfig(): Promise<ReadConfig>;

@@ -5,7 +5,6 @@ import { flag } from '../../shared/schema.ts';
 import { type AuthField, field, string } from './auth-field.ts';
 import { checkHookTarget, parseHookTarget, parseWebhookSecrets, problemOf } from './hook-target.ts';
 
-/** The supported hooks, by name. */
 const hookNames = ['custom_access_token', 'before_user_created', 'send_email', 'send_sms'] as const;
 
 /** Name of a hook. */

@@ -23,7 +23,6 @@ export interface AuthReferenceEntry {
   readonly word: { readonly placeholder: string; readonly standsFor: readonly string[] } | null;
 }
 
-/** Entries by heading. */
 type AuthReference = ReadonlyMap<string, readonly AuthReferenceEntry[]>;
 
 /** `smtp_host` -> `smtp-host`. */

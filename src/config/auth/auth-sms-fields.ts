@@ -43,7 +43,6 @@ type SmsValues = {
   readonly [K in Exclude<keyof typeof smsFields, 'sms_provider_url'>]: string | null;
 };
 
-/** Required fields of each provider. */
 const needed: Readonly<Record<SmsProvider, readonly (keyof SmsValues)[]>> = {
   capture: [],
   webhook: ['sms_webhook_url', 'sms_webhook_secrets'],

@@ -41,7 +41,6 @@ export type BuiltInLocale = keyof typeof languages;
 /** All of them, the base first. */
 export const builtInLocales = Object.keys(languages) as readonly BuiltInLocale[];
 
-/** The texts of an email. */
 interface BuiltInTexts extends TemplateTexts {
   /** The content without the page around it, for a layout of the project. */
   readonly body: string;

@@ -16,7 +16,6 @@ import type { CallNode, TemplateNode, TemplateTree } from './tree.ts';
 interface Surroundings {
   /** Goes around a content that is no whole page; null: nothing. */
   readonly layout: string | null;
-  /** Templates by name. */
   readonly partials: Readonly<Record<string, string>>;
 }
 

@@ -77,7 +77,6 @@ export class TemplateError extends Error {
 export class PieceError extends TemplateError {
   /** `the layout`, or `the partial "name"`. */
   readonly title: string;
-  /** The text of the piece. */
   readonly source: string;
   /** The fault, with its place in that text. */
   readonly fault: TemplateError;

@@ -58,7 +58,6 @@ export type TemplateData = Readonly<Record<string, unknown>>;
 /** Default time limit of parsing in milliseconds: half a megabyte of ordinary markup takes a twentieth of it. */
 const defaultParseMs = 1000;
 
-/** Default limits of rendering. */
 const defaultTemplateLimits: TemplateLimits = {
   maxOutputBytes: 1024 * 1024,
   maxIterations: 10_000,

@@ -71,7 +71,6 @@ export interface CallNode {
 
 /** One node of a body. */
 export type TemplateNode =
-  /** Literal text. */
   | { readonly kind: 'text'; readonly at: number; readonly text: string }
   | ActionNode
   | CallNode

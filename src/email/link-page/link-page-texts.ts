@@ -21,7 +21,6 @@ interface LinkPageTexts {
   readonly unexpected: string;
 }
 
-/** The texts by language. */
 const linkPageTexts = Object.fromEntries(builtInLocales.map((locale) => [locale, textsOf(locale)])) as Readonly<
   Record<BuiltInLocale, LinkPageTexts>
 >;

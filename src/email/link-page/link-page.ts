@@ -27,7 +27,6 @@ export interface LinkPage {
   readonly locale: string;
   /** Languages of the browser, for the button of a page whose own is not known. */
   readonly languages: readonly string[];
-  /** Fields of the form. */
   readonly fields: Readonly<Record<string, string>>;
 }
 

@@ -13,12 +13,10 @@ import type { LinkAddress } from './email-markup.ts';
 import { findingAt, findingOnWhole, type TemplateFinding } from './finding.ts';
 import { shorten } from './language-variables.ts';
 
-/** Why a link cannot work. */
 interface BrokenLink {
   readonly message: string;
   /** The variable in it, with its dot. */
   readonly variable: string;
-  /** It leads nowhere at all. */
   readonly isDead: boolean;
 }
 

@@ -13,7 +13,6 @@ export const checkNames = [
   'language-variables', 'unknown-language', 'switched-off', 'whole-page', 'unknown-check',
 ] as const satisfies readonly (DoubtfulKind | string)[]; // biome-ignore format: a list
 
-/** A name in a comment. */
 interface IgnoredName {
   readonly name: string;
   readonly at: number;

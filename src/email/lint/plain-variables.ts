@@ -8,7 +8,6 @@ import { readMarkup } from '../markup/read-markup.ts';
 /** Source text that recipients would see literally. */
 export interface PlainText {
   readonly text: string;
-  /** Offset into the source. */
   readonly at: number;
 }
 

@@ -150,7 +150,6 @@ export interface LinkFindings {
   readonly dead: readonly TemplateFinding[];
 }
 
-/** Most links that are told. */
 const maxLinks = 20;
 
 /** The links of the samples that cannot work, each once. */

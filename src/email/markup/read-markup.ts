@@ -27,7 +27,6 @@ export interface StartTag {
   readonly isClosed: boolean;
 }
 
-/** An attribute of a tag. */
 interface Attribute {
   /** In small letters. */
   readonly name: string;

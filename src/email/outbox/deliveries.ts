@@ -18,7 +18,6 @@ export interface EmailFacts {
   readonly kind: EmailKind;
   /** Null: the test email of an operator. */
   readonly userId: string | null;
-  /** The address. */
   readonly to: string;
   /** Without angle brackets; null for an email without one. */
   readonly messageId: string | null;
@@ -38,7 +37,6 @@ export interface DeliveryOutcome {
 /** How the rows are written. */
 export interface DeliverySettings {
   readonly config: Pick<AuthConfig, 'mailer_deliveries_recipients'>;
-  /** Version of the stored configuration. */
   readonly version: number;
   /** Milliseconds since the epoch. */
   readonly now: number;

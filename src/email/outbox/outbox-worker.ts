@@ -24,7 +24,6 @@ export interface OutboxParts extends SendingParts {
   readonly currentConfig: () => Promise<AuthConfig>;
   /** False: the database has no auth tables yet, so nothing can be stored. @throws DatabaseError */
   readonly isInstalled: () => Promise<boolean>;
-  /** Version of the stored configuration. */
   readonly configVersion: () => number;
 }
 
@@ -53,7 +52,6 @@ export interface Outbox {
   isSuppressed(tx: Queryable | null, address: string): Promise<boolean>;
 }
 
-/** Polling interval. */
 const lookEveryMs = 5000;
 
 /** Emails per claim, sent in parallel. */
@@ -82,7 +80,6 @@ export class OutboxWorker implements Outbox {
     });
   }
 
-  /** Starts polling. */
   start(): void {
     this.#work.start();
     this.#work.wake();

@@ -109,7 +109,6 @@ export async function removeEmail(
   await database.query(removeWithOutcome, [...outcomeValues(outcome, now), id]);
 }
 
-/** The waiting emails. */
 interface OutboxState {
   readonly waiting: number;
   /** Age of the oldest one; 0 for none. */

@@ -35,7 +35,6 @@ export interface CompiledOperation {
    * `introspectionKeys`. Null for every other operation.
    */
   readonly constants: readonly (string | null)[] | null;
-  /** Refused root fields. */
   readonly errors: readonly PublicError[];
   readonly costs: readonly (readonly LimitPlan[])[];
   /** Regular expressions and JSON paths of filters. */
@@ -116,7 +115,6 @@ export class OperationCompiler {
     return branch.compiled;
   }
 
-  /** Drops all compiled shapes. */
   forget(): void {
     this.#root = null;
     this.#shapes = 0;

@@ -64,7 +64,6 @@ export class Reflection {
   readonly #schemas = new Map<string, SharedSchema>();
   /** What is being built, by role and by key of the schema: for all who ask for it meanwhile. */
   #building = new Map<string, Promise<SharedSchema>>();
-  /** Total size of the schemas. */
   #size = 0;
   /** Schemas of the previous reflection, by roles not requested since; each is kept until one of its roles is. */
   readonly #previous = new Map<string, SharedSchema>();

@@ -77,7 +77,6 @@ export class Reflector {
     return this.#current;
   }
 
-  /** Sets other namespaces to expose. */
   async expose(schemas: readonly string[] | null): Promise<void> {
     this.#schemas = schemas;
     await this.readSince(performance.now(), 'configuration');
@@ -219,5 +218,4 @@ export class Reflector {
   }
 }
 
-/** PostgreSQL's longest name. */
 const maxNameLength = 63;

@@ -14,7 +14,6 @@ import type { UnlinkedTable } from './tables/tables.ts';
 
 type Links = Pick<Table, 'relationships' | 'computedFields'>;
 
-/** The targets of the links. */
 interface Linked {
   readonly tables: ReadonlyMap<string, UnlinkedTable>;
   readonly routines: ReadonlyMap<string, Routine>;

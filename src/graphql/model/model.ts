@@ -148,7 +148,6 @@ export interface Table extends QualifiedName {
   /** Cursors never skip rows (extension `reads`). */
   readonly exactCursors: boolean;
   readonly aggregate: boolean;
-  /** The table's row security flag. */
   readonly rowSecurity: boolean;
   /** Every column by attribute number, including those the role may not use; see the flags of `Column`. */
   readonly columns: readonly Column[];
@@ -221,7 +220,6 @@ export type IndexWord =
 export interface FunctionEntry {
   readonly name: string;
   readonly routine: Oid;
-  /** The type of its result. */
   readonly type: ValueType;
   /** Name of the input with its arguments; null: without arguments, and the entry is like a column's. */
   readonly input: string | null;
@@ -275,7 +273,6 @@ export interface Relationship {
   readonly cardinality: 'one' | 'many';
   /** Nullability of the field; inbound ones are always nullable. */
   readonly nullable: boolean;
-  /** The target table. */
   readonly target: Oid;
   /** Join pairs in constraint order: attribute numbers on this table and on the target; none for a junction table. */
   readonly pairs: readonly { readonly local: number; readonly foreign: number }[];

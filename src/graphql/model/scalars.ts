@@ -40,7 +40,6 @@ interface ScalarRow {
 const plain = { inLists: true, increments: false, dependsOnSettings: false } as const;
 const special = { inLists: false, increments: false, form: null, cursorForm: null, dependsOnSettings: false } as const;
 
-/** All of them. */
 const scalars = {
   ID: { ...special, filter: 'id' },
   Int: { ...plain, filter: 'ordered', increments: true, form: 'json', cursorForm: 'json' },

@@ -15,7 +15,6 @@ const maxBytesInPlace = 32 * 1024;
 const gzipLater = promisify(gzip);
 const brotliLater = promisify(brotliCompress);
 
-/** A body and its `Content-Encoding`. */
 interface Encoded {
   readonly body: string | Buffer;
   readonly encoding: 'gzip' | 'br' | null;

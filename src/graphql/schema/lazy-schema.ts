@@ -84,7 +84,6 @@ export class LazySchema extends GraphQLSchema {
   }
 }
 
-/** Values by name. */
 interface LazySource<T> {
   names(): readonly string[];
   has(name: string): boolean;

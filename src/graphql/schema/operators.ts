@@ -37,7 +37,6 @@ const looksInto: OperatorRow = {
 }; // biome-ignore format: a row
 const findsKeys: OperatorRow = { ...looksInto, filters: ['json'], operand: 'texts', work: 'json' };
 
-/** All of them. */
 const operators = {
   eq: { ...compares, filters: all, hasOpposite: false },
   neq: { ...compares, filters: ['membership', 'ordered', 'text'] },

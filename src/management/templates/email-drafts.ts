@@ -89,7 +89,6 @@ function sampleOf(email: EmailKind, { config, authUrl }: SampleSettings): Templa
   return { ...sample, ConfirmationURL: buildConfirmationUrl(email, config, link) };
 }
 
-/** A checked request. */
 interface EmailDraft {
   readonly email: EmailKind;
   /** Language tag; empty: the email itself. */

@@ -39,7 +39,6 @@ export class TemplateReader {
     return this.#reading;
   }
 
-  /** Stops a running read. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#reading;

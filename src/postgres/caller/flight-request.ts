@@ -75,7 +75,6 @@ export class FlightRequest implements QueuedRequest {
   runsUserCode: boolean;
   readonly writes: boolean;
   readonly memory: AnswerMemory;
-  /** Names of the sent statements. */
   sent: readonly string[] = [];
   /** The preamble refused the connection because of state left by another request. */
   isRefusedConnection = false;

@@ -121,7 +121,6 @@ export interface SettingsStatements {
   readonly again: { readonly text: string; readonly values: readonly string[] };
   /** As `characteristicsOf`, for a connection that is not shared. */
   readonly characteristics: string | null;
-  /** The role's own settings. */
   readonly own: ReadonlyMap<string, string>;
 }
 

@@ -217,7 +217,6 @@ async function askNew(client: DriverClient, text: string): Promise<Readonly<Reco
 const shareInTime = 0.9;
 
 const noneFree = 'timeout exceeded when trying to connect';
-/** The driver's messages for timeouts. */
 const timeouts: ReadonlySet<string> = new Set([
   noneFree,
   'timeout expired',

@@ -56,7 +56,6 @@ export class MessageReader {
   readonly #maxBytes: number;
   /** The buffered part of an incomplete message or header; null: none. */
   #part: Buffer | null = null;
-  /** Number of bytes in it. */
   #partBytes = 0;
   /** Number of bytes of it that come before the dropped ones. */
   #headBytes = 0;

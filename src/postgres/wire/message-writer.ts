@@ -46,7 +46,6 @@ export class MessageWriter {
     return this.#close(start).append(describes ? describeAndExecute : execute);
   }
 
-  /** Close of a named statement. */
   close(name: string): this {
     const start = this.#open(0x43);
     this.#reserve(1);
@@ -60,7 +59,6 @@ export class MessageWriter {
     return this.append(sync);
   }
 
-  /** Appends messages taken before. */
   append(messages: Uint8Array): this {
     this.#reserve(messages.length);
     this.#room.set(messages, this.#at);

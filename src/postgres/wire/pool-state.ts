@@ -3,7 +3,6 @@ import type pg from 'pg';
 
 /** The current state of a pool, and its counts since the start; null for counts it does not keep. */
 export interface PoolState extends Readonly<Record<keyof FlightCounts, number | null>> {
-  /** Open connections. */
   readonly open: number;
   readonly idle: number;
   /** Requests that wait for a connection. */

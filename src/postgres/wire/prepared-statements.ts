@@ -24,7 +24,6 @@ interface Name {
   state: 'known' | 'unknown';
   /** Number of the last flight that used it. */
   usedIn: number;
-  /** Length of its text. */
   readonly characters: number;
 }
 

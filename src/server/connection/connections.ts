@@ -86,7 +86,6 @@ class Client {
   }
 }
 
-/** The connections of one server. */
 class Connections {
   readonly #server: Server;
   readonly #maxPerNetwork: number;

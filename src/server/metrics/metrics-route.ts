@@ -20,7 +20,6 @@ export interface MetricsParts {
   readonly mayRead: (token: string | null, from: string) => Promise<boolean>;
 }
 
-/** The path on both ports. */
 const metricsPath = '/metrics';
 
 /** Adds the route. */

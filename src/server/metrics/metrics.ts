@@ -85,7 +85,6 @@ interface Kit {
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Counts observations. */
 function createCounts({ library, registers }: Kit): Observe {
   const named = (name: string, help: string, labelNames: string[] = []) => ({
     name: `pgreflect_${name}`,

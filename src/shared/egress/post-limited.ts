@@ -10,9 +10,7 @@ interface PostRequest {
   readonly body: string;
   /** Aborts the request and the reading of its answer. */
   readonly signal: AbortSignal;
-  /** Limit of the answer. */
   readonly maxBytes: number;
-  /** The `fetch` to use. */
   readonly fetch: typeof globalThis.fetch;
 }
 

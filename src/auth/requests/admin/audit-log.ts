@@ -30,7 +30,6 @@ interface Entry {
   readonly ip_address: string;
 }
 
-/** An entry for an answer. */
 const entrySerializer = serializerOf<Entry>('AuthAuditEntry', {
   id: from(uuid, ({ id }) => id),
   payload: from(record(), ({ payload }) => payload),

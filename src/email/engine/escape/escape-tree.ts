@@ -243,7 +243,6 @@ class Pass {
   }
 }
 
-/** Describes a context in messages. */
 function describeContext(context: Context): string {
   const { state, delimiter, element, urlPart } = context;
   const parts = [state, ...(delimiter === 'none' ? [] : [`${delimiter} delimiter`])];

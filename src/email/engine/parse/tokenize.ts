@@ -9,7 +9,6 @@ const keywords = [
   'block', 'break', 'continue', 'define', 'else', 'end', 'if', 'range', 'nil', 'template', 'with',
 ] as const; // biome-ignore format: a list
 
-/** A keyword. */
 type Keyword = (typeof keywords)[number];
 
 /** Kinds of tokens. `sign` is any other printable ASCII character. */

@@ -66,7 +66,6 @@ export class Evaluator {
     return result;
   }
 
-  /** Counts a step. */
   step(): void {
     this.#budget.step();
   }

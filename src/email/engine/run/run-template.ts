@@ -20,11 +20,9 @@ import { Evaluator } from './evaluate.ts';
 
 /** Limits of one rendering. */
 export interface TemplateLimits {
-  /** UTF-8 bytes of the output. */
   readonly maxOutputBytes: number;
   /** Iterations of all ranges together. */
   readonly maxIterations: number;
-  /** Nesting of template calls. */
   readonly maxDepth: number;
   /** Processor time of the thread in milliseconds. */
   readonly maxMs: number;

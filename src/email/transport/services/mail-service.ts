@@ -15,7 +15,6 @@ export interface ServiceSettings {
 /** A message with its text part; null for none. */
 interface ServiceMessage extends EmailMessage {
   readonly plainText: string | null;
-  /** Time of sending. */
   readonly date: Date;
 }
 

@@ -69,7 +69,6 @@ function needsEscape(bytes: number): boolean {
   return ((below | zero) & 0x80808080) !== 0;
 }
 
-/** The buffer of an answer. */
 interface PooledBuffer {
   readonly bytes: Buffer;
   readonly view: DataView;
@@ -108,7 +107,6 @@ function releaseBuffer(buffer: PooledBuffer): void {
 export class JsonWriter {
   /** Acquired at the first write: while the database works on many answers, they need no buffers. */
   #buffer = noBuffer;
-  /** View of the buffer. */
   #out = noBuffer.view;
   #capacity = 0;
   readonly #expectedBytes: number;

@@ -3,7 +3,6 @@ import type { AnswerColumn } from '../answer/answer-layout.ts';
 
 /** Where JSON is written. */
 interface Writer {
-  /** Writes a byte. */
   byte(value: number): void;
   /** Writes a column of the current row. */
   column(column: AnswerColumn): void;

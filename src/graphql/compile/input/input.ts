@@ -224,7 +224,6 @@ export class Input {
     return this.#path;
   }
 
-  /** Whether an integer is negative. */
   isNegative(): boolean {
     return this.ask({ kind: 'sign' }) === 'negative';
   }

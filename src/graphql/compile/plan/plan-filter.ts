@@ -46,7 +46,6 @@ function weigh(condition: Condition, negated: boolean): { readonly alternatives:
   return { alternatives, pairs };
 }
 
-/** A filter inside filters. */
 interface Level {
   readonly planner: Planner;
   readonly nesting: Nesting;

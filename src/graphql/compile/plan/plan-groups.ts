@@ -16,7 +16,6 @@ import { planLimit, planOffset } from './plan-page.ts';
 import { planAggregateConditions } from './plan-related-aggregate.ts';
 import { type Inputs, inputOf, type Nesting, type Planner } from './planner.ts';
 
-/** Groups without their selection. */
 type UnselectedGroups = Omit<GroupsPlan, 'entries'>;
 
 /** Plans the arguments. @param nesting Below the connection. */

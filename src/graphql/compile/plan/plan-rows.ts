@@ -42,13 +42,11 @@ export interface PlannedRows {
   readonly nested: readonly NestedField[];
   /** Occurring field names, and whether every object has them. */
   readonly keys: ReadonlyMap<string, 'all' | 'some'>;
-  /** Their number. */
   readonly count: LimitPlan;
   /** Their place for messages, as text or as a path into the variables. */
   readonly place: string | Path;
   /** Which of the keys each object has (`patternsOf`). */
   patterns(keys: readonly RowKey[]): readonly string[];
-  /** The values of a key. */
   values(fieldName: string, isList: boolean): Slot;
   /** The value of a key in one of them. */
   value(index: number, fieldName: string, isList: boolean): Slot;

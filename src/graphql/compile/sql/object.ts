@@ -37,7 +37,6 @@ export interface PrintedObject {
   readonly from: Sql;
   /** The object as a record or json: for members of other objects and for `json_agg`. */
   readonly value: Sql;
-  /** The object as json. */
   readonly json: Sql;
 }
 

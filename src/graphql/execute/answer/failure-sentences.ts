@@ -5,7 +5,6 @@
 import type { DatabaseError, Impossible } from '../../../postgres/database-error.ts';
 import type { Code } from '../../../shared/errors.ts';
 
-/** What the client is told. */
 interface Failure {
   readonly code: Code;
   readonly message: string;

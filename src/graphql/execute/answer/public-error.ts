@@ -28,7 +28,6 @@ export interface ErrorScope {
   readonly showHints: boolean;
   /** Largest answer in bytes, for the message about it. */
   readonly maxResponseBytes: number;
-  /** The main steps. */
   readonly steps: readonly StepScope[];
   /** The input whose value the message of this main step quotes (cited-input.ts); null if unknown. */
   readonly citedInput: (step: number, message: string) => string | null;

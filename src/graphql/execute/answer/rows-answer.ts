@@ -32,7 +32,6 @@ export interface AnswerContext {
   readonly memory: AnswerMemory;
 }
 
-/** A received row. */
 interface Row {
   readonly bytes: Buffer;
   readonly at: number;

@@ -106,7 +106,6 @@ type Writer =
   | { readonly pauses: true; write(value: unknown, text: TextWriter): Generator<void, void> };
 
 interface CompiledField {
-  /** Response key. */
   readonly key: string;
   resolve(source: unknown): unknown;
   readonly writer: Writer;

@@ -77,7 +77,6 @@ const inserts: EntryKind = { input: 'insert', flag: 'insertable', extension: 'wr
 
 const updates: EntryKind = { input: 'update', flag: 'updatable', extension: 'writes', reserved: [] };
 
-/** Names of the entries. */
 function entriesOf(table: Table, { input, flag, reserved }: EntryKind): ReadonlySet<string> {
   const named = [...table.columns, ...table.relationships].filter((each) => each[flag]);
   const functions = input === 'filter' || input === 'order' ? table[`${input}Functions`].map(({ name }) => name) : [];

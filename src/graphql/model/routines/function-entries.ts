@@ -24,7 +24,6 @@ type EntryInput = 'filter' | 'order';
 
 const verbs = { filter: 'filtered', order: 'ordered' } as const;
 
-/** The context of these entries. */
 interface Making {
   readonly routines: ReadonlyMap<string, Routine>;
   /** Names of the other entries. */

@@ -71,7 +71,6 @@ export function isPlainValue(context: ModelContext, type: CatalogType, rules: Ru
 /** The object type of results that have columns of their own. */
 interface ObjectNaming {
   readonly name: string;
-  /** The namespace of the routine. */
   readonly namespace: ContextNamespace;
 }
 

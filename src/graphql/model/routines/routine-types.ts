@@ -12,7 +12,6 @@ import { columnProblem } from './routine-results.ts';
 
 type Routines = ReadonlyMap<string, Routine>;
 
-/** What needs a name. */
 interface Unnamed {
   readonly routines: Routines;
   readonly composites: ReadonlyMap<string, CompositeType>;
@@ -37,7 +36,6 @@ export function claimRoutineTypes(context: ModelContext, unnamed: Unnamed): Pick
 interface Taken {
   readonly name: string;
   readonly holder: string;
-  /** SQL that gives another name. */
   readonly fix: () => string | null;
 }
 

@@ -2,7 +2,6 @@
 import { useId } from 'react';
 
 interface ChoiceProps<T extends string> {
-  /** Name of the choice. */
   readonly label: string;
   readonly options: readonly { readonly name: T; readonly title: string; readonly isDisabled?: boolean }[];
   readonly chosen: string;

@@ -44,7 +44,6 @@ export interface EditorHandle {
 interface CodeEditorProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** Id of its label element. */
   readonly labelledBy: string;
   readonly isSingleLine?: boolean;
   readonly isReadOnly?: boolean;

@@ -6,7 +6,6 @@ import { Rows } from './rows.tsx';
 
 interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[];
-  /** Names the table. */
   readonly label: string;
   /** Leaves out the links to users. */
   readonly isOfOneUser?: boolean;

@@ -5,10 +5,8 @@ import { withNewTabLinks } from './new-tab-links.ts';
 
 interface EmailFrameProps {
   readonly html: string;
-  /** Name of the frame. */
   readonly title: string;
   readonly scheme?: ColorScheme;
-  /** Shows which links lead nowhere. */
   readonly marksDeadLinks?: boolean;
   readonly style?: CSSProperties;
 }

@@ -2,14 +2,10 @@
 import type { ReactNode } from 'react';
 
 interface RowsProps {
-  /** Names the table. */
   readonly label: string;
-  /** Above the table. */
   readonly head?: ReactNode;
   readonly columns: readonly string[];
-  /** The last column has buttons. */
   readonly hasActions?: boolean;
-  /** The rows. */
   readonly children: ReactNode;
 }
 

@@ -3,7 +3,6 @@ import { onSubmit } from '../shared/requests.ts';
 
 interface SearchFormProps {
   readonly label: string;
-  /** The current search text. */
   readonly value: string;
   readonly onSearch: (wanted: string) => void;
 }

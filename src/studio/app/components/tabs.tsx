@@ -10,14 +10,11 @@ export interface Tab<T extends string> {
 }
 
 interface TabsProps<T extends string> {
-  /** Name of the choice. */
   readonly label: string;
   readonly tabs: readonly Tab<T>[];
   readonly chosen: T;
   readonly onChoose: (name: T) => void;
-  /** The chosen view. */
   readonly children: ReactNode;
-  /** Content beside the tabs. */
   readonly end?: ReactNode;
 }
 

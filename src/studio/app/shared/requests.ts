@@ -8,7 +8,6 @@ import { useStore } from './store.ts';
 export interface Answer<T> {
   /** Null before the first answer; stays during the next request. */
   readonly value: T | null;
-  /** Why the last request failed. */
   readonly problem: ApiError | null;
   readonly readAgain: () => void;
 }
@@ -57,7 +56,6 @@ export function useAnswer<T>(key: string | null, read: (signal: AbortSignal) => 
 
 /** An action that the server may refuse. */
 interface Task {
-  /** Why it was refused last. */
   readonly problem: ApiError | null;
   readonly isBusy: boolean;
   readonly run: (work: () => Promise<unknown>) => Promise<void>;

@@ -4,7 +4,6 @@ import { createStore, type Store } from './store.ts';
 /** The choices. */
 export const themes = ['system', 'light', 'dark'] as const;
 
-/** One of the choices. */
 type Theme = (typeof themes)[number];
 
 const storageName = 'pgreflect:theme';

@@ -29,7 +29,6 @@ export interface Building {
   readonly steps: BuiltStep[];
 }
 
-/** Most levels of related rows. */
 const maxLevels = 4;
 
 /** Adds a step. @returns Its number. */

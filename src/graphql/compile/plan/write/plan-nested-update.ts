@@ -31,7 +31,6 @@ export function planRelated(
   return { change, nested: finish(steps, 0) };
 }
 
-/** Updated rows. */
 interface Level {
   readonly table: Table;
   readonly change: WriteChange;

@@ -86,7 +86,6 @@ function Filters({ filter }: { readonly filter: Filter }) {
 interface SelectProps {
   readonly label: string;
   readonly value: string;
-  /** Values with their titles. */
   readonly options: readonly (readonly [string, string])[];
   readonly onChoose: (value: string) => void;
 }

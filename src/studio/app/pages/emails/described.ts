@@ -13,7 +13,6 @@ export interface EmailTexts {
   readonly text: string;
 }
 
-/** Name of a text. */
 type TextPart = keyof EmailTexts;
 
 /** An email or a shared template. Names of fields that it does not have are empty. */
@@ -30,7 +29,6 @@ export interface DescribedEmail {
   readonly variables: readonly string[];
   /** Languages of built-in texts, which apply while there is no text of one's own. */
   readonly builtInLocales: readonly string[];
-  /** The built-in ones. */
   readonly defaults: EmailTexts;
   /** Of a partial: its name in the field. */
   readonly partial?: string;

@@ -10,7 +10,6 @@ import { isSent, type StoredEmails, switchField } from './emails-state.ts';
 export interface Outcome {
   readonly kind: 'good' | 'warning' | 'fault';
   readonly text: string;
-  /** Sentences below the text. */
   readonly details?: readonly string[];
   /** A button for the next step. */
   readonly way?: { readonly title: string; readonly go: () => void };
@@ -20,7 +19,6 @@ interface EmailHeadProps {
   readonly stored: StoredEmails;
   readonly email: DescribedEmail;
   readonly perform: (work: () => Promise<Outcome | null>) => Promise<void>;
-  /** The actions on the texts. */
   readonly children: ReactNode;
 }
 

@@ -8,7 +8,6 @@ const minLines = 5;
 /** A longer text is shown as it is, because the search for its words would take too long. */
 const maxLength = 100_000;
 
-/** Longer styles are folded. */
 const longStyle = 40;
 
 const heads = /<(head|style|script)\b[\s\S]*?<\/\1\s*>/gi;

@@ -34,7 +34,6 @@ import {
 
 interface LanguageTabsProps {
   readonly stored: StoredEmails;
-  /** The email itself. */
   readonly email: DescribedEmail;
   /** Language tag; empty: the email itself. */
   readonly chosen: string;

@@ -33,7 +33,6 @@ interface Table {
   readonly list: Field;
 }
 
-/** Arguments of a table's field. */
 const listArguments = ['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy', 'distinctOn'];
 
 /** Most leaf fields of a row in an example. */

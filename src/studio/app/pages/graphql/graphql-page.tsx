@@ -79,7 +79,6 @@ interface CallerChoiceProps {
   readonly onChoose: (caller: Caller) => void;
 }
 
-/** The role, and the user. */
 function CallerChoice({ caller, onChoose }: CallerChoiceProps) {
   const { service } = useStore(apiKeys);
   const mayOperate = useMayOperate();

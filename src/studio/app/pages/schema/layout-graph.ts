@@ -110,7 +110,6 @@ function drawLines(
   });
 }
 
-/** One end of a line. */
 interface LineEnd {
   readonly box: TableBox;
   readonly isLeft: boolean;

@@ -12,9 +12,7 @@ export interface Area {
 }
 
 interface PanZoom {
-  /** The viewport. */
   readonly svg: RefObject<SVGSVGElement | null>;
-  /** The moved content. */
   readonly content: RefObject<SVGGElement | null>;
   /** @param factor Above 1: larger. */
   zoomBy(factor: number): void;

@@ -92,7 +92,6 @@ interface DrawingProps {
   readonly role: string;
   /** Name of the selected table; null: none. */
   readonly center: string | null;
-  /** Content beside the buttons. */
   readonly children: ReactNode;
 }
 

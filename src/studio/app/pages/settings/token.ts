@@ -26,7 +26,6 @@ const lives = [
   { title: '1 year', days: 365 },
 ] as const;
 
-/** A choice. */
 interface End {
   readonly title: string;
   /** ISO 8601; null: never. */

@@ -18,7 +18,6 @@ type SayDone = (sentence: string, next: string | null) => void;
 interface UserDetailProps {
   readonly id: string;
   readonly place: ListPlace;
-  /** Called after an action. */
   readonly onDone: SayDone;
 }
 
@@ -190,7 +189,6 @@ interface DeleteDialogProps {
   readonly onClose: () => void;
 }
 
-/** The dialog. */
 function DeleteDialog({ user, onDeleted, onClose }: DeleteDialogProps) {
   const { problem, run } = useTask();
   const remove = () => askAuth(`admin/users/${user.id}`, { method: 'DELETE' }).then(onDeleted);

@@ -112,7 +112,6 @@ interface InviteDialogProps {
   readonly onClose: () => void;
 }
 
-/** The dialog. */
 function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
   const { problem, run } = useTask();
   const id = useId();
