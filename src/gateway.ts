@@ -47,11 +47,7 @@ export interface Gateway {
   readonly app: HttpServer;
   /** Reads the catalog again in any case. Rejects if the database refuses; the old model stays. */
   reload(reason?: string): Promise<void>;
-  /**
-   * The model of a role, as its requests use it; null for an unknown role.
-   *
-   * @throws DatabaseError if the schema was not read yet and cannot be.
-   */
+  /** The model of a role; null for an unknown one. @throws DatabaseError if the schema cannot be read. */
   model(role: string): Promise<Model | null>;
   /** Objects missing from a role's schema, with reasons; empty for an unknown role. Rejects as `model` does. */
   readonly omissions: Reflector['omissions'];

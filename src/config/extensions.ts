@@ -14,11 +14,7 @@ export function parseExtensions(text: string): readonly ExtensionName[] {
   return word === 'all' ? extensionNames : toExtensions(names.parseText(word));
 }
 
-/**
- * The extensions with these names.
- *
- * @throws Error with the rest of a sentence, for an unknown name.
- */
+/** The extensions with these names. @throws Error with the rest of a sentence, for an unknown name. */
 export function toExtensions(names: readonly string[]): readonly ExtensionName[] {
   return names.map((name) => {
     const found = extensionNames.find((each) => each === name);

@@ -34,11 +34,7 @@ export function loadServeOptions(sources: Sources): Loaded {
   return { ...loaded, allProblems: [...loaded.allProblems, ...missing(loaded)] };
 }
 
-/**
- * The configuration of `pgreflect serve`.
- *
- * @throws ConfigError with every problem of the options; does not connect to the database.
- */
+/** The configuration of `pgreflect serve`; does not connect. @throws ConfigError with every problem. */
 export function loadConfig(sources: Sources): Config {
   return toConfig(withoutProblems(loadServeOptions(sources)), null, sources);
 }

@@ -15,11 +15,7 @@ interface Bearer {
   readonly from: string;
 }
 
-/**
- * Checks ref, token and project, in this order.
- *
- * @throws ManagementError, or DatabaseError if it cannot be checked.
- */
+/** Checks ref, token and project, in this order. @throws ManagementError, or DatabaseError if it cannot be checked. */
 export async function authorizeCaller(
   project: ManagedProject,
   ref: string,
@@ -43,11 +39,7 @@ function assertRef(ref: string): void {
   if (!/^[a-z0-9]{20}$/.test(ref)) throw new ManagementError('invalid_ref');
 }
 
-/**
- * Whether this is an access token of this project.
- *
- * @throws PublicError `UNAVAILABLE` if it cannot be checked.
- */
+/** Whether this is an access token of this project. @throws PublicError `UNAVAILABLE` if it cannot be checked. */
 export async function isProjectToken(project: ManagedProject, bearer: Bearer): Promise<boolean> {
   try {
     await authorizeCaller(project, await project.ref(), bearer);

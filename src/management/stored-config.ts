@@ -29,11 +29,7 @@ export const configChannel = 'pgreflect_config';
 /** Versions kept per project; the next change deletes older ones. */
 const keptVersions = 100;
 
-/**
- * Reads the version, and the values only if the version differs: one row by its key.
- *
- * @returns Null if the version is the known one.
- */
+/** Reads the version, and the values if it differs: one row by its key. @returns Null if it does not. */
 export async function readIfNewer(
   database: Queryable,
   ref: string,
@@ -69,11 +65,7 @@ export async function lockStored(database: Queryable, ref: string): Promise<Stor
   return toStored(row);
 }
 
-/**
- * Writes the next version of a locked row, adds it to the history, and notifies every process at commit.
- *
- * @returns The number of the new version.
- */
+/** Writes the next version of a locked row, with its history; notifies processes. @returns Its number. */
 export async function writeStored(database: Queryable, ref: string, { values, changed, by }: Change): Promise<number> {
   const [row] = await database.query(
     `update auth.pgreflect_config

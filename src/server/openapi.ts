@@ -59,11 +59,7 @@ export function response(
 /** Makes the description of a part. */
 export type Describe = () => ApiDescription;
 
-/**
- * Adds the route. The document is built on the first request: most processes never get one.
- *
- * @param serverUrl Origin under which clients reach the API.
- */
+/** Adds the route. The first request builds the document. @param serverUrl The origin that clients use. */
 export function registerOpenApi(app: FastifyInstance, serverUrl: string, parts: readonly Describe[]): void {
   let text: string | null = null;
   app.get('/openapi.json', (_request, reply) => {

@@ -1,10 +1,6 @@
 /** Waiting with a time limit. */
 
-/**
- * Waits for some work, up to the limit; a later result is ignored. Rejects as the work does.
- *
- * @returns Whether it finished in time.
- */
+/** Waits for work, up to the limit. Rejects as the work does. @returns Whether it finished in time. */
 export async function finishesWithin(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   const limit = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => limit.resolve(false), limitMs);

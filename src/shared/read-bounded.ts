@@ -9,12 +9,7 @@ export class TooLargeError extends Error {
   }
 }
 
-/**
- * Reads a body.
- *
- * @param maxBytes Counted after decompression, because a small transfer may expand.
- * @throws TooLargeError; errors of the network.
- */
+/** Reads a body. @param maxBytes After decompression. @throws TooLargeError; errors of the network. */
 export async function readBounded({ body }: Pick<Response, 'body'>, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;

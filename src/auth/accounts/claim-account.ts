@@ -43,11 +43,7 @@ type KeptIdentity = Pick<ExternalUser, 'provider' | 'subject' | 'identityData'>;
 
 type AddressKind = 'email' | 'phone';
 
-/**
- * Decides what stays, before the address counts as proved.
- *
- * @param user Locked, and read before the token was used; the address was never proved.
- */
+/** Decides what stays, before the address counts as proved. @param user Locked; read before the token was used. */
 export async function settleFirstProof(
   tx: Transaction,
   user: User,

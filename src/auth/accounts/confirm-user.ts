@@ -7,12 +7,7 @@ import { consumeToken } from '../store/one-time-tokens.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import { type Proof, settleFirstProof } from './claim-account.ts';
 
-/**
- * Confirms the email address, also in the identities that have it, and clears pending tokens. The user is no longer
- * anonymous.
- *
- * @param given Locked.
- */
+/** Confirms the email address, in its identities too, and clears tokens; ends anonymity. @param given Locked. */
 export async function confirmEmail(tx: Transaction, given: User, proof: Proof): Promise<User> {
   const now = nowOf(tx);
   const isFirst = given.emailConfirmedAt === null;

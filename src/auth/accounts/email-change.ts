@@ -65,11 +65,7 @@ export async function askEmailChange(tx: Transaction, user: User, change: EmailC
   await sendTokens(tx, flow, toNew, { ...common, to: user.email, tokenType: 'email_change_token_current' });
 }
 
-/**
- * Makes the pending address the user's confirmed address, in the email identity as well.
- *
- * @throws AuthError `email_exists`
- */
+/** Makes the pending address the confirmed one, in the email identity too. @throws AuthError `email_exists` */
 export async function applyEmailChange(tx: Transaction, given: User, proof: Proof): Promise<User> {
   const now = nowOf(tx);
   const email = given.emailChange;

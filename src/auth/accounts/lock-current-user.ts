@@ -39,11 +39,7 @@ export function assertManualLinking({ config }: AuthContext): void {
   if (!config.security_manual_linking_enabled) throw new AuthError('manual_linking_disabled');
 }
 
-/**
- * Requires the same second factor as a new password, because an identity outlives the next password.
- *
- * @throws AuthError `insufficient_aal`
- */
+/** Requires the second factor: an identity outlives the next password. @throws AuthError `insufficient_aal` */
 export function assertMayLink<A extends CurrentUser<Session | null>>(asking: A): A {
   const { user, session } = asking;
   if (!lacksSecondFactor(user, session)) return asking;

@@ -17,11 +17,7 @@ interface AskedText {
   readonly pauseSeconds: number;
 }
 
-/**
- * Counts a message to a number, so that one network cannot keep those of others away from it.
- *
- * @throws AuthError `over_sms_send_rate_limit`
- */
+/** Counts a message to a number, by network and in all. @throws AuthError `over_sms_send_rate_limit` */
 export async function assertNumberAllowed(
   { services, network }: AuthContext,
   database: Queryable,

@@ -56,11 +56,7 @@ export function issuerOf({ address, traits: { issuerPath = '' } }: ProviderSetti
   return address.endsWith(issuerPath) ? address : `${address}${issuerPath}`;
 }
 
-/**
- * A provider that browsers can be sent to.
- *
- * @throws AuthError `validation_failed` if the name is unknown or the configuration is incomplete.
- */
+/** A provider that browsers can be sent to. @throws AuthError `validation_failed`: unknown, or not configured. */
 export function requireBrowserProvider(config: AuthConfig, given: string): ProviderSettings {
   const refuse = (reason: string) => new AuthError('validation_failed', `Unsupported provider: ${reason}`);
   const name = findProvider(given);

@@ -174,11 +174,7 @@ async function enter(tx: Transaction, signUp: SignUp): Promise<SignUpOutcome> {
   return { kind: 'unconfirmed', user: json, messageId };
 }
 
-/**
- * An account that an admin has made is for who proves the address, and one that is in use for its user.
- *
- * @throws AuthError `user_already_exists`
- */
+/** Whoever proves the address gets an admin's account; no other in use. @throws AuthError `user_already_exists` */
 async function assertFree(tx: Transaction, user: User, entry: UnverifiedInput | null): Promise<void> {
   if (await isFree(tx, user, entry)) return;
   throw new AuthError('user_already_exists');

@@ -21,11 +21,7 @@ export function asLinkPage(request: FastifyRequest, answer: AuthReply, siteUrl: 
   return { ...answer, headers, page: printPage(textOf(answer.status ?? 500), siteUrl) };
 }
 
-/**
- * Headers of a page.
- *
- * @param leadsTo Where the page's form leads, by redirects. None: the page has no form.
- */
+/** Headers of a page. @param leadsTo Where the page's form leads, by redirects. None: the page has no form. */
 export function htmlPageHeaders(...leadsTo: readonly string[]): Readonly<Record<string, string>> {
   const targets = new Set(leadsTo.flatMap(formTargets));
   const forms = leadsTo.length === 0 ? "'none'" : ["'self'", ...targets].join(' ');

@@ -34,11 +34,7 @@ interface CaptchaProof {
   readonly ip: string | null;
 }
 
-/**
- * Passes if the token is valid.
- *
- * @throws AuthError `captcha_failed`, `unexpected_failure` if the service gives no answer in time.
- */
+/** Passes if the token is valid. @throws AuthError `captcha_failed`; `unexpected_failure` without an answer. */
 export type CheckCaptcha = (config: AuthConfig, proof: CaptchaProof) => Promise<void>;
 
 interface CaptchaParts {

@@ -1,11 +1,7 @@
 /** Limits how many jobs run at once; the others wait, first come first served. */
 import type { AuthError } from '../model/auth-error.ts';
 
-/**
- * Runs `run` when its turn comes.
- *
- * @param deadline In terms of `performance.now()`: a job whose turn comes later is not run.
- */
+/** Runs `run` when its turn comes, not after the deadline. @param deadline In terms of `performance.now()`. */
 export type ConcurrencyLimit = <T>(run: () => Promise<T>, deadline: number) => Promise<T>;
 
 /**

@@ -16,11 +16,7 @@ export function makeCode(digits: number): string {
   return String(randomInt(10 ** length)).padStart(length, '0');
 }
 
-/**
- * Lower-case hex of SHA-224 over address and code, 56 characters.
- *
- * @param address The email address in lower case, or the digits of the phone number.
- */
+/** Hex of SHA-224 over address and code. @param address An email address in lower case, or digits. */
 export function hashCode(address: string, code: string): string {
   return createHash('sha224').update(address).update(code).digest('hex');
 }

@@ -54,12 +54,7 @@ export function findStep(key: Uint8Array, code: string, now: Time): number | nul
   return matching.at(-1) ?? null;
 }
 
-/**
- * The URI in the QR code.
- *
- * @param secret In base32.
- * @param label Issuer and, for example, the user's address; apps show both.
- */
+/** The URI in the QR code. @param secret In base32. @param label Issuer and account, which apps show. */
 export function totpUri(secret: string, { issuer, account }: Readonly<Record<'issuer' | 'account', string>>): string {
   const name = encode(issuer);
   const parameters = `algorithm=SHA1&digits=${digits}&issuer=${name}&period=${stepSeconds}&secret=${secret}`;
@@ -71,11 +66,7 @@ function encode(text: string): string {
   return encodeURIComponent(text).replaceAll('%40', '@').replaceAll('%3A', ':');
 }
 
-/**
- * A QR code as SVG, black on white. It has no `#`, so clients may put it behind `data:image/svg+xml;utf-8,` as it is.
- *
- * @param text At most 2000 bytes.
- */
+/** A QR code as SVG, without `#`, so that it may stand in a data URL. @param text At most 2000 bytes. */
 export async function qrCodeSvg(text: string): Promise<string> {
   const { renderSVG } = await import('uqr');
   // Scanners need a white edge of four modules.

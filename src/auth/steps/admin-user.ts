@@ -12,11 +12,7 @@ import { readHash, UnreadableHashError } from '../secrets/password-hash.ts';
 import { loadUser, lockUser } from '../store/users.ts';
 import { bodySchema, metadata, readFields } from './request-body.ts';
 
-/**
- * Loads the user.
- *
- * @param lock Locks the row for the transaction. @throws AuthError `validation_failed` (404), `user_not_found`
- */
+/** Loads the user. @param lock Locks the row. @throws AuthError `validation_failed` (404), `user_not_found` */
 export async function requireUser(tx: Queryable, id: string, lock: 'lock' | 'read' = 'read'): Promise<User> {
   if (!isUuid(id)) throw new AuthError('validation_failed', 'user_id must be an UUID', { status: 404 });
   const user = await (lock === 'lock' ? lockUser(tx, id) : loadUser(tx, id));

@@ -177,11 +177,7 @@ export function limiterOf(tx: Transaction): RateLimiter {
 
 const taken: readonly AuthErrorCode[] = ['email_exists', 'phone_exists', 'identity_already_exists'];
 
-/**
- * Runs a transaction, and a second time if another request took the address, number or identity meanwhile.
- *
- * @throws Errors of the second attempt.
- */
+/** Runs a transaction again if another took the address, number or identity. @throws Errors of the second. */
 export async function onceMore<T>(attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();

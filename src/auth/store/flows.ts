@@ -33,11 +33,7 @@ const withheldOfFlow = `(
 /** SQL for the identity that `keepIdentity` (provider-flows.ts) kept for a flow `f`; null for none. */
 const identityOfFlow = `(select p.external from auth.pgreflect_pending_identities p where p.flow_id = f.id)`;
 
-/**
- * Reads the two PKCE parameters of a request; empty and null count as absent. Null: not the PKCE flow.
- *
- * @throws AuthError `validation_failed`
- */
+/** Reads the PKCE parameters; null: not the PKCE flow. Empty ones are absent. @throws AuthError `validation_failed` */
 export function parsePkce(
   challenge: string | null | undefined,
   method: string | null | undefined,

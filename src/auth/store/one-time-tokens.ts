@@ -152,11 +152,7 @@ function checkTokenRow(row: Record<string, unknown> | undefined, check: TokenChe
 /** A code, and the address it was sent to. */
 type GivenCode = Readonly<Record<'address' | 'code', string>>;
 
-/**
- * Checks a typed code against the first matching type.
- *
- * @param user Locked; null for none. @throws AuthError as `presentTokenHash`.
- */
+/** Checks a code against the first matching type. @param user Locked; null: none. @throws As `presentTokenHash`. */
 export function checkCode(user: User | null, given: GivenCode, check: TokenCheck): PresentedToken {
   if (user === null) throw new AuthError('otp_expired');
   const hash = hashCode(given.address.toLowerCase(), given.code);

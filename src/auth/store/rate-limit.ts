@@ -89,11 +89,7 @@ export async function assertRequestAllowed(
   if (waitMs !== null) throw tooManyRequests(waitMs);
 }
 
-/**
- * Refuses a message if too many were sent.
- *
- * @throws AuthError `over_email_send_rate_limit`, `over_sms_send_rate_limit`
- */
+/** Refuses a message after too many. @throws AuthError `over_email_send_rate_limit`, `over_sms_send_rate_limit` */
 export async function assertSendAllowed(limiter: RateLimiter, kind: 'email' | 'sms', limit: SendLimit): Promise<void> {
   const allowance = sendAllowance(limit);
   if (allowsNone(allowance)) throw new AuthError(sendCodes[kind]);

@@ -217,11 +217,7 @@ export const noPendingChanges = {
   phoneChangeToken: '',
 } as const satisfies UserChanges;
 
-/**
- * Writes the given columns and `updated_at`.
- *
- * @throws AuthError `email_exists`, `phone_exists`.
- */
+/** Writes the given columns and `updated_at`. @throws AuthError `email_exists`, `phone_exists`. */
 export async function updateUser(tx: StoreTransaction, id: string, changes: UserChanges): Promise<void> {
   const values: unknown[] = [id, toTimestamp(tx.clock.now())];
   // Column names come only from the table above; keys of `changes` select among them.

@@ -33,11 +33,7 @@ export function buildModels(
     .map((role) => ({ role, ...buildModelParts(catalog, { role, extensions }) }));
 }
 
-/**
- * What each role sees, and what is left out and why. Merges equal sentences of several roles.
- *
- * @param viewKeys As `proposeViewKeys`.
- */
+/** What each role sees, what is left out and why; equal sentences once. @param viewKeys As `proposeViewKeys`. */
 export function checkModels(
   catalog: Catalog,
   models: readonly RoleModel[],

@@ -119,11 +119,7 @@ async function runCheck(context: CommandContext): Promise<number> {
 /** Time limit of a statement, in milliseconds. */
 const maxMs = 30_000;
 
-/**
- * Runs all checks at one snapshot, in a read-only transaction.
- *
- * @param models Of all roles, the service role too.
- */
+/** Runs all checks at one snapshot, in a read-only transaction. @param models Of all roles, the service role too. */
 function runChecks(
   pool: SystemPool,
   scope: Omit<CheckScope, 'tx'>,

@@ -29,10 +29,7 @@ export interface ReachedRoutines {
   readonly assembling: readonly string[];
 }
 
-/**
- * @param roles Names of the API roles.
- * @param schemas Names of the exposed schemas.
- */
+/** @param roles Names of the API roles. @param schemas Names of the exposed schemas. */
 export async function findReachedRoutines(
   tx: Queryable,
   roles: readonly string[],

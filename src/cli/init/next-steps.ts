@@ -44,11 +44,7 @@ ${exports.join('\n')}
   pgreflect serve${exposed}${roles.serve}`;
 }
 
-/**
- * The last output of `init` if its logins existed: their connections to this database, without the passwords.
- *
- * @param url The connection of `init`.
- */
+/** Connections of logins that existed before, without passwords. @param url The connection of `init`. */
 export function printPrepared(url: string, roles: readonly string[]): string {
   const named = roles.map((role) => `"${role}"`).join(' and ');
   const keep = roles.length === 1 ? 'keeps its password' : 'keep their passwords';

@@ -75,11 +75,7 @@ export async function readSteps(database: Queryable, file: string, names: object
   return rows as unknown as readonly SetupStep[];
 }
 
-/**
- * Runs one step. PostgreSQL's refusal is an outcome; only a lost connection throws.
- *
- * @param run Runs the statement; false: nothing to do.
- */
+/** Runs a step. A refusal is an outcome; a lost connection throws. @param run False: nothing to do. */
 export async function runStep(step: SetupStep, run: () => Promise<unknown>): Promise<StepOutcome> {
   const unchanged = { ...step, statement: null, result: 'unchanged', reason: null } as const;
   if (step.statement === null) return unchanged;

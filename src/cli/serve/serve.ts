@@ -125,11 +125,7 @@ const findBarred = `select current_user::text as login, l.oid is not null as pre
   where n.nspname operator(pg_catalog.=) 'auth' and coalesce(
     not (pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_catalog.has_table_privilege(l.oid, 'insert')), true)`;
 
-/**
- * The warning; null if the login may use the tables, or the database has no users.
- *
- * @param database As the login of the auth service.
- */
+/** The warning; null if the login may use the tables, or there are no users. @param database As that login. */
 async function findBarredAuthLogin(database: Queryable): Promise<Problem | null> {
   const [row] = await database.query(findBarred);
   if (row === undefined) return null;

@@ -89,11 +89,7 @@ export class Workers {
     clearTimeout(giveUp);
   }
 
-  /**
-   * Keeps a worker running under this number until the stop.
-   *
-   * @returns Its origin when the first one listens, null if it ends before.
-   */
+  /** Keeps a worker running until the stop. @returns Its origin when it listens, null if the first one ends before. */
   #occupy(place: number): Promise<string | null> {
     return new Promise((resolve) => {
       this.#places.push(this.#keep(place, resolve));

@@ -1,8 +1,4 @@
-/**
- * Describes the errors of commands for operators, with the fix.
- *
- * Never shows a connection string's password or the text of a statement.
- */
+/** Describes errors of commands, with the fix. Never shows a password or the text of a statement. */
 import { ConfigError, type Problem, printProblem } from '../../config/config-error.ts';
 import { changeConnectionUrl, decodePart, parseConnectionUrl } from '../../config/connection-url.ts';
 import { DatabaseError, isAway } from '../../postgres/database-error.ts';

@@ -40,11 +40,7 @@ export function projectDirectory(workingDirectory: string): string {
   return join(workingDirectory, '.pgreflect');
 }
 
-/**
- * Loads the project, or creates one with random secrets.
- *
- * @throws CommandError if the file exists but is unusable, or others may know its secrets.
- */
+/** Loads or creates the project. @throws CommandError if the file is unusable, or others may know its secrets. */
 export async function loadProject(
   directory: string,
   roles: { anonRole: string; serviceRole: string },
@@ -146,12 +142,7 @@ export function writePrivate(path: string, text: string): void {
   renameSync(`${path}.new`, path);
 }
 
-/**
- * Marks the project as running in this process.
- *
- * @returns Removes the mark.
- * @throws CommandError if another live process runs it.
- */
+/** Marks the project as running here. @returns Removes the mark. @throws CommandError if another process runs it. */
 export function claimProject(directory: string): () => void {
   const path = join(directory, 'process');
   const owner = readOwner(path);

@@ -5,11 +5,7 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type CommandContext, failCommand } from './command.ts';
 import { findRunningProject, localDatabaseUrl, projectDirectory } from './local-project.ts';
 
-/**
- * The catalog with the privileges of one role.
- *
- * @throws CommandError for an unknown role or schema.
- */
+/** The catalog with the privileges of one role. @throws CommandError for an unknown role or schema. */
 export async function readCatalogFor(
   pool: SystemPool,
   schemas: readonly string[] | null,

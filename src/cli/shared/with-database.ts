@@ -4,11 +4,7 @@ import { createSystemPool, type SystemPool } from '../../postgres/system/run-sys
 import { CommandError } from './command.ts';
 import { describeDatabaseError } from './describe-error.ts';
 
-/**
- * Runs `use` with a pool.
- *
- * @throws CommandError if the database is unreachable or refuses the login; its `cause` is the DatabaseError.
- */
+/** Runs `use` with a pool. @throws CommandError, with the DatabaseError as `cause`, if it cannot log in. */
 export async function withDatabase<T>(connectionString: string, use: (pool: SystemPool) => Promise<T>): Promise<T> {
   const pool = createSystemPool({
     connectionString,

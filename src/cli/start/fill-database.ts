@@ -20,11 +20,7 @@ export interface Content {
 
 const gone = 'Nothing was deleted. Name the file: pgreflect start --reset --schema-file FILE.sql';
 
-/**
- * The content requested by flags; without flags, the project's earlier content.
- *
- * @throws CommandError if the file cannot be read or is unknown.
- */
+/** The content that flags ask for; else the earlier one. @throws CommandError if the file cannot be read. */
 export function readContent(context: CommandContext, project: Pick<LocalProject, 'content' | 'schemaFile'>): Content {
   const asked = flagText(context, 'schema-file');
   const refills = context.flags.reset === true || project.content === null;

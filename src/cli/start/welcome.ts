@@ -9,12 +9,7 @@ import { firstTable, makeFirstOperation, printCurl, toOneLine } from '../shared/
 import { describeLeftOut, describeMalformed } from '../shared/left-out.ts';
 import { quoteForShell } from '../shared/typed-options.ts';
 
-/**
- * The text for standard output.
- *
- * @param command The command line of `check`.
- * @throws DatabaseError if the database stops answering.
- */
+/** The text to print. @param command The command line of `check`. @throws DatabaseError if the database stops. */
 export async function printWelcome(config: Config, gateway: Gateway, command: string): Promise<string> {
   const graphql = `${externalOrigin(config, gateway)}/graphql/v1`;
   const operation = await findFirstOperation(config, gateway);

@@ -29,12 +29,7 @@ interface BatchRequest {
   readonly partials: Readonly<Record<string, string>>;
 }
 
-/**
- * Answers every line of the input.
- *
- * @param input Pieces of UTF-8, split anywhere.
- * @returns Whether all lines were requests.
- */
+/** Answers every line. @param input Pieces of UTF-8, split anywhere. @returns Whether all lines were requests. */
 export async function renderBatch(
   input: AsyncIterable<Uint8Array>,
   answer: (answer: BatchAnswer) => void,

@@ -78,11 +78,7 @@ export interface FileReport {
 
 const noReport: FileReport = { note: () => {}, warn: () => {} };
 
-/**
- * Reads the texts of a directory.
- *
- * @throws CommandError if it cannot be read, contains no email, or a file name is a mistyped email.
- */
+/** Reads the texts of a directory. @throws CommandError if there are none, or a name is a mistyped email. */
 export function readTemplates(directory: string, report: FileReport): TextsByField {
   const texts = readTexts(directory, report);
   if (texts.size === 0)

@@ -65,11 +65,7 @@ const defaultTemplateLimits: TemplateLimits = {
   maxMs: 1000,
 };
 
-/**
- * Parses a template and chooses the escapers of each action.
- *
- * @throws TemplateError of the phases `parse` and `escape`.
- */
+/** Parses a template and chooses its escapers. @throws TemplateError of the phases `parse` and `escape`. */
 export function parseTemplate(source: string, options: TemplateOptions): Template {
   const { kind, extraUrlSchemes = [], keepConditionalComments = false, layout = null, partials = {} } = options;
   const text = source.toWellFormed();
@@ -97,11 +93,7 @@ export function parseTemplate(source: string, options: TemplateOptions): Templat
   }
 }
 
-/**
- * Renders a template; a fault discards the output.
- *
- * @throws TemplateError of the phase `exec`.
- */
+/** Renders a template; a fault discards the output. @throws TemplateError of the phase `exec`. */
 export function renderTemplate(template: Template, data: TemplateData, options: RenderOptions = {}): string {
   const { onWrongValue, ...limits } = options;
   const { composed } = template;

@@ -28,12 +28,7 @@ interface EventParts {
   readonly clock: Clock;
 }
 
-/**
- * Receives a request.
- *
- * @returns Events that were noted; none for a replay.
- * @throws EventRefusal; DatabaseError, after which the service may repeat it.
- */
+/** Receives a request. @returns Noted events; none for a replay. @throws EventRefusal; DatabaseError: may repeat. */
 export type ReceiveEvents = (config: AuthConfig, request: EventRequest) => Promise<number>;
 
 const maxTextBytes = 65_536;

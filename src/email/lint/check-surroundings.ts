@@ -24,11 +24,7 @@ export function saySurrounding({ partial, finding }: SurroundingFault): string {
   return partial === null ? `mailer_layout_content: ${text}` : `mailer_partials: "${partial}", ${text}`;
 }
 
-/**
- * What is wrong with the layout and the partials in force.
- *
- * @param isSpent Ends the checks (startCheckTime).
- */
+/** What is wrong with the layout and the partials in force. @param isSpent Ends the checks (startCheckTime). */
 export function checkSurroundings(switches: TemplateSwitches, isSpent: () => boolean): readonly SurroundingFault[] {
   const { mailer_layout_content: layout, mailer_partials: partials } = switches;
   const ofPartials = Object.entries(partials ?? {}).flatMap(([name, text]) => {

@@ -93,12 +93,7 @@ function findings(text: string, email: EmailKind | null, check: () => TemplateFi
 /** Mistakes, without those that comments of the template switch off. */
 type Mistakes = Pick<TemplateFindings, 'warnings' | 'deadEnds'>;
 
-/**
- * Valid but probably unintended text.
- *
- * @param wrong What a rendering has found (noteWrongValue).
- * @throws TemplateError if every rendering would fail.
- */
+/** Valid but probably unintended text. @param wrong As `noteWrongValue` fills it. @throws TemplateError */
 export function mistakesIn(
   template: Template,
   field: TemplateField,

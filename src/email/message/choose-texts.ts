@@ -21,11 +21,7 @@ type CurrentTexts = Readonly<Record<Exclude<TemplatePart, 'text'>, string>> & {
 /** The language of the built-in texts that are used if no other language is chosen. */
 const baseLocale = 'en';
 
-/**
- * The languages of a user, best first.
- *
- * @param ofRequest Of the request that causes the email, for users who have none.
- */
+/** The languages of a user, best first. @param ofRequest Those of the request, for users without any. */
 export function languagesOf(
   { locale, language, lang }: Readonly<Record<string, unknown>>,
   ofRequest: readonly string[],
@@ -34,11 +30,7 @@ export function languagesOf(
   return own.length > 0 ? own : ofRequest;
 }
 
-/**
- * The tag whose texts an email gets. Empty: the email itself, whose language is unknown.
- *
- * @param wishes Canonical tags, best first.
- */
+/** The tag whose texts an email gets; empty: the email itself. @param wishes Canonical tags, best first. */
 export function chooseLocale(kind: EmailKind, config: AuthConfig, wishes: readonly string[]): string {
   const { tags, base } = choiceOf(kind, config);
   return lookUpTag(wishes, tags) ?? base;

@@ -77,11 +77,7 @@ interface MessageTools {
   readonly onWarning?: (part: TemplatePart, line: number) => void;
 }
 
-/**
- * Builds the message.
- *
- * @throws TemplateError if a configured text is not a valid template, or fails with these data.
- */
+/** Builds the message. @throws TemplateError if a configured text is not a valid template, or fails with these data. */
 export function buildMessage(
   kind: EmailKind,
   config: AuthConfig,

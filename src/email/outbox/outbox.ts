@@ -132,11 +132,7 @@ const postponeWithOutcome = `with ids as (
   )
   ${setOutcome}`;
 
-/**
- * Ends our lease of an email and notes why.
- *
- * @param dueAt When to try again, as `now` in milliseconds since the epoch.
- */
+/** Ends our lease of an email and notes why. @param dueAt When to try again, in milliseconds as `now`. */
 export async function postponeEmail(
   database: Queryable,
   { id, attempts }: ClaimedEmail,

@@ -9,11 +9,7 @@ import { textPartOf } from '../message/plain-text.ts';
 /** Longer words of a header are encoded, so that lines can be broken inside them. */
 const maxWordLength = 70;
 
-/**
- * The whole message with CRLF line ends.
- *
- * @param date Time of sending.
- */
+/** The whole message with CRLF line ends. @param date Time of sending. */
 export async function composeMessage(message: EmailMessage, date: Date): Promise<Buffer> {
   // Loaded with the first message, like all code for emails.
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer');

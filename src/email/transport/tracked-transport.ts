@@ -3,12 +3,7 @@ import type { EmailMessage } from '../message/message.ts';
 import { EmailError } from './email-error.ts';
 import type { EmailTransport, Receipt } from './transport.ts';
 
-/**
- * Makes the transport.
- *
- * @param hand Sends one message. @throws EmailError
- * @param close Ends connections, after the last message.
- */
+/** Makes the transport. @param hand Sends a message. @throws EmailError @param close Ends connections. */
 export function trackedTransport(
   hand: (message: EmailMessage) => Promise<Receipt>,
   close: () => Promise<void> = async () => {},

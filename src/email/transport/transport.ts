@@ -14,11 +14,7 @@ export const noReceipt: Receipt = { answer: null, messageId: null };
 
 /** Accepts messages until it is stopped. */
 export interface EmailTransport {
-  /**
-   * Resolves when the message was accepted.
-   *
-   * @throws EmailError, within the transport's time limit.
-   */
+  /** Resolves when the message was accepted. @throws EmailError, within the transport's time limit. */
   send(message: EmailMessage): Promise<Receipt>;
   /** Refuses new messages, waits for those being sent, closes connections. */
   stop(): Promise<void>;

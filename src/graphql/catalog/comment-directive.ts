@@ -17,11 +17,7 @@ const opening = '@graphql(';
 const maxLength = 2_000_000;
 const none: CommentDirective = { kind: 'none' };
 
-/**
- * Parses the first directive of a comment.
- *
- * A JSON value other than an object counts as an empty one; keys with `null` count as absent.
- */
+/** Parses the first directive. JSON other than an object counts as an empty one, a `null` as absent. */
 export function parseCommentDirective(comment: string | null): CommentDirective {
   const located = locate(comment);
   return located === null ? none : located.directive;

@@ -57,11 +57,7 @@ interface Size {
 const nothing: Size = { characters: 0, tables: 0, children: 0 };
 const endless: Size = { characters: Number.POSITIVE_INFINITY, tables: 0, children: 0 };
 
-/**
- * Finds the weight of a table or routine by its oid; 0 for most.
- *
- * @param names Oids and names of tables that texts of functions may mean.
- */
+/** Finds the weight of a table or routine; 0 for most. @param names Tables that texts of functions may mean. */
 export function planningWeights(
   rows: readonly PlannedTable[],
   routines: readonly SqlRoutine[],

@@ -176,11 +176,7 @@ export async function readFingerprint(pool: SystemPool, schemas: readonly string
   return String(rows[0]?.fingerprint);
 }
 
-/**
- * Names of the namespaces to expose, in order, unique, whether or not they exist.
- *
- * @param schemas As in `readCatalog`.
- */
+/** Names of the namespaces to expose, in order, unique; they may not exist. @param schemas As in `readCatalog`. */
 export async function readExposedNames(
   database: Queryable,
   schemas: readonly string[] | null,

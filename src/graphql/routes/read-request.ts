@@ -9,11 +9,7 @@ import { PublicError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
 import type { GraphQLRequest } from '../execute/executor.ts';
 
-/**
- * Decodes a body as UTF-8.
- *
- * @throws PublicError `BAD_REQUEST` if it is not UTF-8.
- */
+/** Decodes a body as UTF-8. @throws PublicError `BAD_REQUEST` if it is not UTF-8. */
 export function decodeText(body: Uint8Array): string {
   if (!isUtf8(body)) throw new PublicError('BAD_REQUEST', 'The request body is not valid UTF-8.');
   const bytes = body instanceof Buffer ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -36,11 +32,7 @@ export function readRequest(text: string): GraphQLRequest {
   return toRequest(body);
 }
 
-/**
- * Reads the members of a form, where `variables` is JSON text.
- *
- * @throws PublicError as `readRequest`.
- */
+/** Reads the members of a form, where `variables` is JSON text. @throws PublicError as `readRequest`. */
 export function readFormRequest(form: URLSearchParams): GraphQLRequest {
   // The content type that curl sends for `--data '{…}'` by default.
   if (/^\s*\{/.test(form.keys().next().value ?? '')) {

@@ -242,11 +242,7 @@ function pieceOf(error: TemplateError, email: EmailKind) {
   return { title: error.title, ...describeFault(error.fault, error.source, email) };
 }
 
-/**
- * A test email: the draft, sent to `to`.
- *
- * @throws ManagementError `validation_failed` if the address or the draft is invalid.
- */
+/** A test email: the draft, sent to `to`. @throws ManagementError `validation_failed` */
 export function buildTrial(draft: EmailDraft, to: unknown): EmailMessage {
   if (typeof to !== 'string' || to.length > 255) refuseDraft('to must be an email address');
   const problem = checkEmail(to);

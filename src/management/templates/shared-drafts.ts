@@ -74,11 +74,7 @@ function pageSample(config: AuthConfig, locale: string) {
   };
 }
 
-/**
- * Renders the draft in a request.
- *
- * @throws ManagementError `invalid_body`, `validation_failed`
- */
+/** Renders the draft in a request. @throws ManagementError `invalid_body`, `validation_failed` */
 export function renderRequest(body: unknown, project: SampleSettings): Promise<RenderedDraft> {
   if (isObject(body) && body.email === 'link_page') return renderLinkPage(body, project);
   return renderDraft(readDraft(body, project));

@@ -52,11 +52,7 @@ export function makeAccessToken(): string {
   return `sbp_${randomBytes(20).toString('hex')}`;
 }
 
-/**
- * Creates a token.
- *
- * @returns The token, which is shown once, and its stored form.
- */
+/** Creates a token. @returns The token, which is shown once, and its stored form. */
 export async function createAccessToken(
   database: Queryable,
   wanted: NewAccessToken,

@@ -10,11 +10,7 @@ import type { Caller } from './caller.ts';
 /** Part of the text that fails on purpose if the function changed the role or the claims. */
 export const preRequestSentinel = 'pgreflect:pre-request changed the caller';
 
-/**
- * The call of the function for a caller.
- *
- * @param call Its name with the namespace, both quoted as PostgreSQL needs it.
- */
+/** The call of the function for a caller. @param call Its name with the namespace, both quoted. */
 export function preRequestStep(call: string, { role, claims }: Caller): { text: string; values: readonly string[] } {
   return { text: textOf(call), values: [role, claims] };
 }

@@ -33,11 +33,7 @@ interface Kept {
 const readOnlyKept = new WeakMap<Caller, Kept>();
 const readWriteKept = new WeakMap<Caller, Kept>();
 
-/**
- * The preamble for a request, cached if nothing differs.
- *
- * @throws PublicError as `buildSettings`.
- */
+/** The preamble for a request, cached if nothing differs. @throws PublicError as `buildSettings`. */
 export function preambleOf(input: Omit<SettingsInput, 'readOnly'>, readOnly: boolean): Preamble {
   const kept = readOnly ? readOnlyKept : readWriteKept;
   const known = kept.get(input.caller);

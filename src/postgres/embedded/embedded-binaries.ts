@@ -23,11 +23,7 @@ export interface EmbeddedBinaries {
 /** Directory for copies when we are root: readable by the server's user, writable only by root. */
 const rootCopies = '/var/cache/pgreflect';
 
-/**
- * Finds the programs; copies them once (60 MB) if `user` cannot run them in place.
- *
- * @throws EmbeddedServerError if the package has none for this platform.
- */
+/** Finds the programs; copies them (60 MB) if `user` cannot run them in place. @throws EmbeddedServerError */
 export async function findBinaries(user: ServerUser | null): Promise<EmbeddedBinaries> {
   const { root, version } = locatePackage();
   const native = join(root, 'native');

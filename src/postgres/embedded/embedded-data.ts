@@ -50,11 +50,7 @@ export async function locateData(
   return real;
 }
 
-/**
- * Waits while a stopping server still uses the directory, and removes the lock file of an ended one.
- *
- * @throws EmbeddedServerError if a server runs there.
- */
+/** Waits for a stopping server, removes the lock file of an ended one. @throws EmbeddedServerError if one runs. */
 export async function awaitUnused(directory: string): Promise<void> {
   const patienceUntil = performance.now() + 15_000;
   for (let round = 0; ; round += 1) {
@@ -75,11 +71,7 @@ export async function awaitUnused(directory: string): Promise<void> {
   }
 }
 
-/**
- * Removes the data of `requested`, wherever `locateData` put it.
- *
- * @throws EmbeddedServerError `in_use` if a server runs there.
- */
+/** Removes the data of `requested`, wherever it is. @throws EmbeddedServerError `in_use` if a server runs there. */
 export async function removeData(requested: string): Promise<void> {
   if (!existsSync(requested)) return;
   const directory = await realpath(requested);
@@ -87,11 +79,7 @@ export async function removeData(requested: string): Promise<void> {
   for (const path of [directory, requested]) await rm(path, { recursive: true, force: true });
 }
 
-/**
- * Creates the database cluster if there is none.
- *
- * @throws EmbeddedServerError if another major version made it, or with the last line of the log.
- */
+/** Creates the cluster if there is none. @throws EmbeddedServerError for another major version; log's last line. */
 export async function initializeData(
   directory: string,
   password: string,

@@ -49,11 +49,7 @@ const startLimitMs = 60_000;
 const fastStopLimitMs = 10_000;
 const immediateStopLimitMs = 5000;
 
-/**
- * Starts a server; initializes a new data directory first (2-3 s).
- *
- * @throws EmbeddedServerError With a hint for the terminal.
- */
+/** Starts a server, in a new directory after 2-3 s. @throws EmbeddedServerError With a hint for the terminal. */
 export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
   const log = options.onLog ?? (() => {});
   const user = await findServerUser();

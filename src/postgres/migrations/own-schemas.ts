@@ -55,12 +55,7 @@ export async function inOwnSchemas<T>(
   }
 }
 
-/**
- * Refuses if an untrusted role created them or anything in them, or may do so.
- *
- * @param tx A transaction.
- * @throws DatabaseError `statement`, 42501
- */
+/** Refuses what an untrusted role decides about. @param tx A transaction. @throws DatabaseError `statement`, 42501 */
 export async function refuseForeign(tx: Queryable, own: OwnSchemas): Promise<void> {
   const setLocally = 'select pg_catalog.set_config($1, $2, true)';
   await Promise.all(settingsOf(own).map((setting) => tx.query(setLocally, setting)));

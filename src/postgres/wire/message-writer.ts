@@ -30,11 +30,7 @@ export class MessageWriter {
     return this.#close(start);
   }
 
-  /**
-   * Bind to the unnamed portal, with values and results as text, and Execute.
-   *
-   * @param describes With Describe in between, to get the columns.
-   */
+  /** Bind to the unnamed portal, in text, and Execute. @param describes With Describe, to get the columns. */
   run(name: string, values: readonly (string | null)[], describes = false): this {
     const start = this.#open(0x42);
     this.#zeroEnded('');

@@ -17,11 +17,7 @@ export interface KnownCaller {
   readonly caller: Caller;
 }
 
-/**
- * Verifies the headers of a request; answers synchronously on a cache hit.
- *
- * @throws PublicError (or rejects with one).
- */
+/** Verifies headers; synchronous on a cache hit. @throws PublicError (or rejects with one). */
 export type FindCaller = (request: FastifyRequest) => KnownCaller | Promise<KnownCaller>;
 
 const maxCallers = 10_000;

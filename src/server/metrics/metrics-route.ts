@@ -44,12 +44,7 @@ interface OpenMetricsOptions {
   readonly gather?: (() => Promise<readonly MetricSeries[]>) | undefined;
 }
 
-/**
- * Opens the metrics.
- *
- * @returns `server` is null without a separate port.
- * @throws An error of the operating system, for example `EADDRINUSE`.
- */
+/** Opens the metrics. @returns `server` is null without a port. @throws Of the system, such as `EADDRINUSE`. */
 export async function openMetrics({ config, meter, isAuthorized, gather }: OpenMetricsOptions) {
   const { host, metricsPort, accessToken } = config;
   const read = gather ?? (async () => [await meter.read()]);
@@ -78,11 +73,7 @@ const maxConnections = 32;
 /** Time for a request to arrive, in milliseconds. */
 const receiveTimeoutMs = 5000;
 
-/**
- * Serves the metrics without authentication.
- *
- * @throws An error of the operating system, for example `EADDRINUSE`.
- */
+/** Serves the metrics without authentication. @throws An error of the operating system, for example `EADDRINUSE`. */
 export async function serveMetrics(
   { host, port }: { readonly host: string; readonly port: number },
   print: () => Promise<PrintedMetrics>,

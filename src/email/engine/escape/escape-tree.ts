@@ -31,11 +31,7 @@ interface EscapeOptions extends RewriteOptions {
   readonly escapers: Escapers;
 }
 
-/**
- * Escapes a tree.
- *
- * @throws TemplateError of the phase `escape`.
- */
+/** Escapes a tree. @throws TemplateError of the phase `escape`. */
 export function escapeTree(tree: TemplateTree, source: string, options: EscapeOptions): TemplateTree {
   const shared: Shared = { tree, source, options, visits: 0, opened: 0 };
   const pass = new Pass(shared, null, []);

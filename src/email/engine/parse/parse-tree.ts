@@ -24,12 +24,7 @@ interface Body {
   readonly end: 'end' | 'else';
 }
 
-/**
- * Parses a source.
- *
- * @param functions Names of functions.
- * @throws TemplateError of the phase `parse`; EvaluationFailure of the budget.
- */
+/** Parses a source. @param functions Their names. @throws TemplateError `parse`; EvaluationFailure of the budget. */
 export function parseTree(source: string, functions: ReadonlySet<string>, budget: Budget): TemplateTree {
   const parser = new Parser(source, functions, new TokenReader(tokenize(source), budget));
   return { main: parser.parseMain(), named: parser.named };

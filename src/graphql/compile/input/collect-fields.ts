@@ -37,11 +37,7 @@ export function fragmentsOf({ definitions }: DocumentNode): Map<string, Fragment
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
-/**
- * Collects the selections of merged fields or an operation on `type`: by response key, in document order.
- *
- * @throws RequestRefusal `LIMIT_EXCEEDED`
- */
+/** Collects selections on `type` by response key, in document order. @throws RequestRefusal `LIMIT_EXCEEDED` */
 export function collectFields(
   scope: SelectionScope,
   type: GraphQLObjectType,

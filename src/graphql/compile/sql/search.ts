@@ -1,8 +1,4 @@
-/**
- * Prints text searches.
- *
- * The configuration may be a value: an index depends only on the column or view expression, not on the query.
- */
+/** Prints text searches. The configuration may be a value: an index depends on the column alone. */
 import type { SearchLanguage } from '../../schema/origin.ts';
 import type { SearchPlan } from '../plan/plan.ts';
 import { builtin, param, type Sql, sql } from './sql.ts';

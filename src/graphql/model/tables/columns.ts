@@ -140,11 +140,7 @@ function aggregates(type: ValueType | null): Aggregates {
   return { sum, avg, min: has('min') ? minMax : null, max: has('max') ? minMax : null };
 }
 
-/**
- * Records the columns of an exposed table that the role cannot see, with reasons.
- *
- * @param type The type of its rows; null if there is none.
- */
+/** Records the columns that the role cannot see, with reasons. @param type The type of the rows; null: none. */
 export function noteOmittedColumns(
   context: ModelContext,
   table: CatalogTable,

@@ -9,11 +9,7 @@ import type { IndexExpression, IndexToken, IndexWord } from '../model.ts';
 /** Longest expression that is read, in characters: the stack of a regular expression ends at some millions. */
 const maxLength = 100_000;
 
-/**
- * The tokens of an expression; null if it is very long or has parts whose names cannot be qualified.
- *
- * @param columns Column numbers by name.
- */
+/** The tokens; null if it is very long or has names that cannot be qualified. @param columns Numbers by name. */
 export function readIndexExpression(text: string, columns: ReadonlyMap<string, number>): IndexExpression | null {
   if (text.length > maxLength) return null;
   const tokens: IndexToken[] = [];

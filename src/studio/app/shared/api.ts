@@ -22,11 +22,7 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * The header for a token.
- *
- * @throws ApiError 401 if a header cannot contain it, for example one copied with an ellipsis.
- */
+/** The header for a token. @throws ApiError 401 if it cannot contain it, as with an ellipsis. */
 export function bearer(token: string): { readonly authorization: string } {
   if (/[^\x21-\x7e]/.test(token))
     throw new ApiError(401, 'unauthorized', 'Tokens contain only ASCII characters. Check what you pasted.');
@@ -82,11 +78,7 @@ export async function ask<T>(
   throw toError(response.status, value);
 }
 
-/**
- * The data of server-sent events, with headers, which `EventSource` cannot send. Ends when the server ends them.
- *
- * @throws ApiError as `ask`
- */
+/** The data of server-sent events, with headers, unlike `EventSource`. @throws ApiError as `ask` */
 export async function* openEvents(
   path: string,
   headers: Readonly<Record<string, string>>,

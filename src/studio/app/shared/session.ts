@@ -76,11 +76,7 @@ export function signOut(): void {
   session.set({ kind: 'none' });
 }
 
-/**
- * A request to the project's management API, below `/v1/projects/{ref}/`.
- *
- * @throws ApiError. If the token is invalid, the session becomes `expired`.
- */
+/** A request to the project's management API. @throws ApiError. An invalid token ends the session: `expired`. */
 export function askProject<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
   const now = session.get();
   const ref = now.kind === 'none' ? '' : now.project.ref;
