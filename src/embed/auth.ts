@@ -4,7 +4,7 @@
 import { createAuthPool } from '../auth/auth-pool.ts';
 import { openAuth } from '../auth/open-auth.ts';
 import { describeAuth } from '../auth/routes/auth-description.ts';
-import { maxAuthBodyBytes, registerAuth } from '../auth/routes/auth-route.ts';
+import { maxAuthBodyBytes, notInstalled, registerAuth } from '../auth/routes/auth-route.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { openManagement } from '../management/open-management.ts';
 import { createAuthenticator } from '../server/caller/authenticate.ts';
@@ -31,8 +31,6 @@ export interface EmbeddedAuth {
 
 /** How long a look at who owns the tables counts, in milliseconds: nothing here notices a changed catalog. */
 const lookMs = 1000;
-
-const notInstalled = 'The database lacks the tables of the auth service. Run `pgreflect init --auth`.';
 
 /**
  * Starts the service. It connects with the first request, or before it where stored configuration is read.

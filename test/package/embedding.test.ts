@@ -56,6 +56,18 @@ test('the auth service alone says what it lacks: a key that signs, its tables', 
   expect(await auth.ready()).toContain('pgreflect init --auth');
 });
 
+test('the auth service alone notices that others own its tables', async () => {
+  const database = await createAuthDatabase();
+  const auth = await createAuth({ databaseUrl: database.url, jwtSecret: secret });
+  onTestFinished(() => auth.close());
+  const settings = () =>
+    auth.fetch(new Request('https://shop.example.com/auth/v1/settings', { headers: { apikey: anonKey } }));
+  expect([(await settings()).status, await auth.ready()]).toEqual([200, null]);
+  await database.query('alter table auth.users owner to anon');
+  await expect.poll(async () => (await settings()).status, { timeout: 30_000 }).not.toBe(200);
+  expect(await auth.ready()).toContain('pgreflect init --auth');
+});
+
 test('the management API takes bodies larger than those of operations', async () => {
   const { url } = await createAuthDatabase();
   const [accessToken, projectRef] = [`sbp_${'0'.repeat(40)}`, 'a'.repeat(20)];
@@ -85,18 +97,20 @@ test('pgreflect/graphql loads no HTTP server, no account and no email', async ()
   ).toEqual([]);
 });
 
-test('pgreflect/auth loads nothing of the GraphQL API', async () => {
-  const loaded = await loadedBy('embed/auth.ts');
-  expect(loaded.some((url) => url.endsWith('/src/auth/open-auth.ts'))).toBe(true);
+test('pgreflect/auth loads nothing of the GraphQL API, also when it runs', async () => {
+  const options = { databaseUrl: 'postgresql://nobody@127.0.0.1:1/none', jwtSecret: secret };
+  const loaded = await loadedBy('embed/auth.ts', `await (await all.createAuth(${JSON.stringify(options)})).close();`);
+  expect(loaded.some((url) => url.endsWith('/src/auth/start-auth.ts'))).toBe(true);
   expect(loaded.filter((url) => /\/src\/(graphql|studio|cli)\/|node_modules\/graphql(-yoga)?\//.test(url))).toEqual([]);
 });
 
-/** The modules that an entry of the package loads. */
-async function loadedBy(entry: string): Promise<readonly string[]> {
+/** The modules that an entry of the package loads. @param use What then runs with its exports, `all`. */
+async function loadedBy(entry: string, use = ''): Promise<readonly string[]> {
   const list = `import { registerHooks } from 'node:module';
     const urls = [];
     registerHooks({ load(url, context, next) { urls.push(url); return next(url, context); } });
-    await import(${JSON.stringify(join(source, entry))});
+    const all = await import(${JSON.stringify(join(source, entry))});
+    ${use}
     process.stdout.write(JSON.stringify(urls));`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', list], { cwd: makeFolder() });
   return JSON.parse(stdout);

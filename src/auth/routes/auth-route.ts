@@ -126,10 +126,12 @@ async function admit(
 
 async function assertInstalled({ isInstalled }: AuthParts): Promise<void> {
   if (await isInstalled()) return;
-  const message =
-    'The auth service is not set up in this database: `pgreflect init --auth` makes its tables, --admin-database-url names their owner.';
-  throw new AuthError('feature_disabled', message);
+  throw new AuthError('feature_disabled', notInstalled);
 }
+
+/** What is said where the tables are missing, or others own them. */
+export const notInstalled =
+  'The auth service is not set up in this database: `pgreflect init --auth` makes its tables, --admin-database-url names their owner.';
 
 /** Matches what a path of a route stands for: a segment for `:name`, the rest for a star. */
 const patternOf = (path: string): RegExp =>
