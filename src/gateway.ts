@@ -17,7 +17,7 @@ import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
 import { isProjectToken } from './management/authorize.ts';
 import { type Management, openManagement } from './management/open-management.ts';
 import type { ManagementParts, RequestKind } from './management/routes/management-parts.ts';
-import type { AuthStart } from './management/templates/start-templates.ts';
+import type { AuthStart } from './management/templates/configured-templates.ts';
 import type { OwnPool } from './postgres/migrations/own-pool.ts';
 import { addRoutes, type RouteParts } from './routes.ts';
 import { createAuthenticator } from './server/caller/authenticate.ts';
@@ -231,7 +231,7 @@ function managementParts({ config, clock, graphql, authPool, management, auth }:
         windowMs: 60_000,
       }),
     perMinute: config.managementRateLimit,
-    deliver: services?.sendTrial ?? null,
+    deliver: services?.sendTestEmail ?? null,
     receiveEvents: services?.receiveEvents ?? null,
     describeSchema: createSchemaDescriber(graphql.reflector),
     allowedRoles: config.allowedRoles,

@@ -16,7 +16,7 @@ import type { Observe } from '../shared/observation.ts';
 import { Background } from './background.ts';
 import { createHooks } from './hooks/hooks.ts';
 import { createHookSender } from './hooks/send-by-hook.ts';
-import { sendTrial } from './messages/send-now.ts';
+import { sendTestEmail } from './messages/send-now.ts';
 import { AuthError } from './model/auth-error.ts';
 import { createIssuers } from './providers/issuers.ts';
 import { createProviderSignIn } from './providers/provider-sign-in.ts';
@@ -110,7 +110,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     verify,
     mailer,
     outbox,
-    sendTrial: (settings, message) => sendTrial({ mailer, outbox }, settings, message),
+    sendTestEmail: (settings, message) => sendTestEmail({ mailer, outbox }, settings, message),
     receiveEvents: createEventReceiver({ database, egress, clock }),
     sendText: createSendText({ clock, database: side, observe, egress }),
     providers: createProviderSignIn(createIssuers(egress), clock),

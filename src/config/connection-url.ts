@@ -54,16 +54,16 @@ export function forDriver(text: string): string {
   if (url === null || url.searchParams.has('uselibpqcompat')) return text;
   if (url.searchParams.has('sslmode'))
     return `${text.replace(/([?&]sslmode=)allow\b/, '$1prefer')}&uselibpqcompat=true`;
-  if (saysSomethingOfTls(url) || staysOnThisMachine(text, url)) return text;
+  if (hasTlsSetting(url) || isLocalConnection(text, url)) return text;
   return `${text}${text.includes('?') ? '&' : '?'}sslmode=prefer&uselibpqcompat=true`;
 }
 
 /** The driver reads `PGSSLMODE` if the string has no mode, as it reads `PGHOST`. */
-function saysSomethingOfTls({ searchParams }: URL): boolean {
+function hasTlsSetting({ searchParams }: URL): boolean {
   return Boolean(process.env.PGSSLMODE) || [...searchParams.keys()].some((name) => name.startsWith('ssl'));
 }
 
-function staysOnThisMachine(text: string, { searchParams }: URL): boolean {
+function isLocalConnection(text: string, { searchParams }: URL): boolean {
   const named = searchParams.get('host') || decodePart(URL.parse(text)?.hostname ?? '');
   const host = named || process.env.PGHOST || 'localhost';
   return host.startsWith('/') || isLoopback(host);

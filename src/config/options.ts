@@ -94,7 +94,7 @@ export const options = {
     doc: 'Connection string of the login role, usually authenticator. It must be able to `set role` to the API roles.' }),
   adminDatabaseUrl: database('URL', connectionString, null,
     { secret: true, defaultNote: 'the same as --database-url', commands: ['serve', 'init', 'tokens', 'config', 'users'],
-    doc: 'serve, tokens, config, users: connection string of the auth role, usually auth_admin. init: of a role that may create roles.' }),
+    doc: 'Connection string of the auth role, auth_admin by default. For init: of a role that can create roles.' }),
   adoptRole: database('NAMES', names, null, { commands: ['serve', 'init', 'tokens', 'config', 'users'],
     defaultNote: 'superusers, the login and its members',
     doc: 'Further roles to trust as owners of the auth tables. init: also roles that exist and that others may act as.' }),

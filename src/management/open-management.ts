@@ -12,8 +12,8 @@ import type { ManagedProject } from './managed-project.ts';
 import { createProjectRef } from './project-ref.ts';
 import { createSecretDigest } from './secret-digest.ts';
 import { configChannel } from './stored-config.ts';
+import { type AuthStart, ConfiguredTemplates } from './templates/configured-templates.ts';
 import { RenderingTime } from './templates/rendering-time.ts';
-import { type AuthStart, StartTemplates } from './templates/start-templates.ts';
 import { createUnknownTokens } from './tokens/unknown-tokens.ts';
 
 interface ManagementSetup {
@@ -47,7 +47,7 @@ export function openManagement({ config, authUrl, pool, clock, observe }: Manage
   // If the API cannot change stored values, only the start values count.
   const configOnly = config.configOnly || !config.managementApiEnabled;
   const store = new ConfigStore({ ref, startValues: authValues, configOnly, observe });
-  const templates = new StartTemplates({ store, clock, observe });
+  const templates = new ConfiguredTemplates({ store, clock, observe });
   // The next request meets the same failure and reports it.
   const refresh = () => store.refreshIfNewer(pool).catch(() => store.current());
   let listener: Listener | null = null;

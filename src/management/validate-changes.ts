@@ -22,8 +22,8 @@ import { isObject } from '../shared/json.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
 import { type ChangeProblem, ManagementError, refuseChange } from './management-error.ts';
 import { isDigest } from './secret-digest.ts';
-import { endedTranslations } from './templates/ended-translations.ts';
 import { processorMs } from './templates/rendering-time.ts';
+import { retiredTranslations } from './templates/retired-translations.ts';
 
 /** Checked values. */
 export interface ValidChanges {
@@ -99,7 +99,7 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
     values,
     ignored: [...inert.map(({ name }) => name), ...unknown],
     warnings,
-    consequences: endedTranslations(context.config, next),
+    consequences: retiredTranslations(context.config, next),
   };
 }
 

@@ -13,9 +13,9 @@ import { servePipelinedInOrder } from './connection/pipelined-requests.ts';
 import {
   allowedMethods,
   generalRefusal,
-  outlastBody,
   refuseConnection,
   refuseTunnel,
+  replyBeforeBodyEnds,
 } from './connection/refuse-request.ts';
 import { anyOriginHeaders, registerCors } from './cors.ts';
 import { errorAnswer, retryAfterSeconds, shownError } from './error-body.ts';
@@ -129,7 +129,7 @@ function refuseInGeneral(app: FastifyInstance, answerError: ErrorHandler): void 
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     const isWhole = typeof payload === 'string' || payload instanceof Buffer;
-    done(null, isWhole ? outlastBody(request, reply, payload) : payload);
+    done(null, isWhole ? replyBeforeBodyEnds(request, reply, payload) : payload);
   });
 }
 
@@ -172,8 +172,8 @@ type ErrorHandler = (error: FastifyError | PublicError, request: FastifyRequest,
 function createErrorHandler({ observe }: ServerParts): ErrorHandler {
   return (error, request, reply) => {
     const shown = shownError(error, request.id, observe);
-    const wished = answerTypeOf(request.headers.accept);
-    const type = wished === 'application/graphql-response+json' ? wished : 'application/json';
+    const acceptedType = answerTypeOf(request.headers.accept);
+    const type = acceptedType === 'application/graphql-response+json' ? acceptedType : 'application/json';
     // Only GraphQL clients expect errors with status 200.
     const isGraphql = request.routeOptions.url === graphqlPath;
     const { status, body, code } = errorAnswer(shown, isGraphql ? type : 'application/graphql-response+json');

@@ -1,6 +1,6 @@
 /** Language tags: their canonical form, and the lookup of RFC 4647 that finds the best of those that exist. */
 
-/** Longest tag that is read. Longer ones would be a way to keep the process busy. */
+/** Longer tags are ignored, to bound the work. */
 const maxLength = 100;
 
 /**
@@ -46,8 +46,8 @@ function languageOfCountry(code: string): string | null {
 }
 
 /** The most specific of the tags for the first wish that has one: `de-CH`, then `de`. Null: none. */
-export function lookUpTag(wishes: readonly string[], tags: readonly string[]): string | null {
-  for (const wish of wishes) {
+export function lookUpTag(preferredTags: readonly string[], tags: readonly string[]): string | null {
+  for (const wish of preferredTags) {
     for (let range = wish; range !== ''; range = shorten(range)) if (tags.includes(range)) return range;
   }
   return null;

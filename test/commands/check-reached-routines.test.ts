@@ -142,7 +142,7 @@ describe('one note for all that no caller is seen to reach', async () => {
     await database.query('rollback');
   });
 
-  test('which a grant makes a warning', async () => {
+  test('a grant turns the note into a warning', async () => {
     await database.query('grant insert on closed.ward to anon');
     expect(await looseFindings(database)).toMatchObject([
       { severity: 'warning', object: 'hidden.on_write()' },
@@ -156,7 +156,7 @@ describe('one note for all that no caller is seen to reach', async () => {
     ]);
   });
 
-  test('which is a warning where a text puts statements together that may call any of them', async () => {
+  test('dynamic SQL that could call any of them is a warning', async () => {
     await database.query(
       `create function puts(a text) returns void language plpgsql as $$ begin execute 'select hid' || a; end $$`,
     );
@@ -177,7 +177,7 @@ describe('one note for all that no caller is seen to reach', async () => {
     );
   });
 
-  test('and none for what a comment says is meant so', async () => {
+  test('no finding for functions whose comment allows it', async () => {
     await database.query('revoke execute on all functions in schema hidden, closed from public');
     for (const name of ['in_view', 'alone']) {
       await database.query(

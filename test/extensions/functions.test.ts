@@ -107,7 +107,7 @@ describe('an enum', () => {
     ]);
   });
 
-  test('is opaque where it is not in the schema', async () => {
+  test('an enum outside the exposed schemas is returned as Opaque', async () => {
     expect(await field('Query', 'graded')).toBe('(grade: Opaque!): Opaque');
     expect(await ask('{ graded(grade: "high") }')).toEqual({ graded: 'high' });
     expect(await field('Query', 'secretly')).toBe('(grade: Opaque!): Opaque');

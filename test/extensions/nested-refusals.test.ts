@@ -170,7 +170,7 @@ describe('a row that a trigger suppresses', () => {
 
 describe('a key that is not known', () => {
   const unknown =
-    'The database does not tell the key of a row that others depend on. Nothing was written. Insert the rows separately.';
+    'The database did not return the key of a row that related rows need. Nothing was written. Insert the rows separately.';
 
   test('of a view whose trigger does not return it', async () => {
     const objects = '[{title: "x", blind: {insert: {name: "a"}}}]';

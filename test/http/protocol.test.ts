@@ -87,8 +87,8 @@ for (const [handler, contentType] of handlers) {
 
     test.each([
       ['an empty body', ' ', 'It is empty. Send {"query": "…"}.'],
-      ['single quotes', `{'query':'{ hello }'}`, 'Names and texts stand in double quotes'],
-      ['a line break', '{"query":"{\n hello }"}', 'line breaks in texts are written \\n.'],
+      ['single quotes', `{'query':'{ hello }'}`, 'Put names and strings in double quotes'],
+      ['a line break', '{"query":"{\n hello }"}', 'Write line breaks in strings as \\n.'],
     ])('with %s says what JSON needs', async (_what, body, hint) => {
       const { send } = await testServer();
       const reply = await send({ headers, body });

@@ -242,7 +242,7 @@ describe('rendering a draft', () => {
   });
 });
 
-describe('a trial', () => {
+describe('a test email', () => {
   test('sends the draft and stores nothing', async () => {
     const draft = {
       email: 'magic_link',

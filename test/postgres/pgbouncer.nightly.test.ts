@@ -164,7 +164,7 @@ describe.each([
     expect(gateway.observations.map(({ kind }) => kind)).toContain('prepared_statements_off');
   });
 
-  test('so do many at once, of several roles, over two connections to the server', async () => {
+  test('many concurrent requests of several roles share two server connections', async () => {
     const gateway = await startBehind(await startPooler(settings));
     const clients = asking.flatMap((who) => [0, 0.2, 0.4, 0.6, 0.8].map((start) => collectWrong(gateway, who, start)));
     expect((await Promise.all(clients)).flat()).toEqual([]);

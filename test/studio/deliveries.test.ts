@@ -1,5 +1,5 @@
 /**
- * The page Deliveries in a real browser: what became of emails, whose they are, and addresses that an operator lifts.
+ * The page Deliveries in a real browser: the delivery status of emails, whose they are, and addresses that an operator lifts.
  */
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { hashRecipient } from '../../src/email/outbox/deliveries.ts';
@@ -98,7 +98,7 @@ test('with a mail server the page of the inbox leads here, and seldom asks for t
   // Longer than the usual pause, shorter than the one without an inbox.
   await page.waitForTimeout(2500);
   expect(asked.filter((url) => url.includes('inbox.events'))).toHaveLength(1);
-  await page.getByRole('link', { name: 'See what became of emails' }).click();
+  await page.getByRole('link', { name: 'See the delivery status of emails' }).click();
   await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
 });
 

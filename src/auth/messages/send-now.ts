@@ -1,5 +1,5 @@
 /**
- * Sends emails during the request, and lists what became of them: with the changes of the request, or without, if they
+ * Sends emails during the request, and lists their delivery status: with the changes of the request, or without, if they
  * are rolled back because an email could not be sent.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -36,7 +36,7 @@ export async function sendNow(tx: Transaction, emails: readonly UserEmail[]): Pr
 }
 
 /** Sends and lists the test email of an operator, which no user gets. @throws EmailError, SuppressedError */
-export async function sendTrial(
+export async function sendTestEmail(
   { mailer, outbox }: Pick<AuthServices, 'mailer' | 'outbox'>,
   config: AuthConfig,
   message: EmailMessage,

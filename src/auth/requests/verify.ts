@@ -3,7 +3,7 @@
  * Persons open the link of an email: they are redirected, and the application reads the result from fragment and query.
  * Only a link without its parameters is answered directly.
  */
-import { trialToken } from '../../email/message/confirmation-url.ts';
+import { testEmailToken } from '../../email/message/confirmation-url.ts';
 import { type AnswerJson, about, anything, from, serializerOf, text } from '../../shared/schema.ts';
 import { completeVerification } from '../accounts/complete-verification.ts';
 import { proofsOfChange } from '../accounts/email-change.ts';
@@ -152,7 +152,7 @@ function checkOf(context: AuthContext, type: VerificationType): TokenCheck {
 /** Where the browser goes next. */
 interface LinkTarget {
   readonly location: string;
-  /** Why the link was refused, which the URL states as far as clients may read it; null if it was valid. */
+  /** The reason for the refusal, null for a valid link; the URL carries its public part. */
   readonly refusal: unknown;
 }
 
@@ -181,7 +181,7 @@ export function assertComplete({ token, type }: LinkParameters): Readonly<Record
 }
 
 async function follow(context: AuthContext, token: string, typeName: string): Promise<string> {
-  if (token === trialToken) throw new AuthError('otp_expired', 'This is the link of a test email');
+  if (token === testEmailToken) throw new AuthError('otp_expired', 'This is the link of a test email');
   const type = findVerificationType(typeName);
   if (type === null || isPhoneType(type)) {
     throw new AuthError('validation_failed', 'Invalid email verification type');

@@ -49,7 +49,7 @@ export interface AuthServices {
   /** Sends after the commit the emails that the request stored. */
   readonly outbox: Outbox;
   /** Sends and lists the test email of an operator. @throws EmailError */
-  readonly sendTrial: (config: AuthConfig, message: EmailMessage) => Promise<void>;
+  readonly sendTestEmail: (config: AuthConfig, message: EmailMessage) => Promise<void>;
   /** Receives what mail services tell of emails. */
   readonly receiveEvents: ReceiveEvents;
   readonly sendText: SendText;

@@ -6,7 +6,7 @@ import { translationsField } from '../../config/auth/auth-template-fields.ts';
 import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import { templateField, templateFieldNames } from '../../email/lint/check-template.ts';
 import { builtInTexts, isBuiltInText } from '../../email/message/choose-texts.ts';
-import { languagesWithout } from '../../management/templates/ended-translations.ts';
+import { languagesWithout } from '../../management/templates/retired-translations.ts';
 import { isObject } from '../../shared/json.ts';
 import type { TextsByField } from './templates-files.ts';
 

@@ -19,7 +19,7 @@ export interface ManagementClient {
   listVersions(): Promise<readonly ConfigVersion[]>;
   /**
    * @param read The configuration that the changes are based on: if it changed since, nothing is stored.
-   * @param options.allowWarnings Stores emails that lead nowhere, too.
+   * @param options.allowWarnings Also stores emails whose links lead nowhere.
    * @param options.dryRun Checks the changes as the API does, and sends nothing.
    * @returns Warnings of the API.
    * @throws CommandError with every problem of the changes.

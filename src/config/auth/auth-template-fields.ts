@@ -127,7 +127,8 @@ function textsOf(email: EmailKind, table: string) {
 }
 
 function layout(): AuthField<string | null> {
-  const doc = 'Template around emails that are no whole page. It has {{ template "content" . }} once.';
+  const doc =
+    'Layout for emails that are not complete HTML pages. Must contain {{ template "content" . }} exactly once.';
   return field<string | null>(source, null, doc, { environment: null });
 }
 

@@ -14,7 +14,7 @@ import type { CallNode, TemplateNode, TemplateTree } from './tree.ts';
 
 /** What a template may be put together with. */
 interface Surroundings {
-  /** Goes around a content that is no whole page; null: nothing. */
+  /** Goes around a content that is not a complete page; null: nothing. */
   readonly layout: string | null;
   readonly partials: Readonly<Record<string, string>>;
 }

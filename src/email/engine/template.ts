@@ -32,7 +32,7 @@ export interface TemplateOptions {
   readonly keepConditionalComments?: boolean;
   /** Time limit of parsing in milliseconds, if not the default. */
   readonly maxMs?: number;
-  /** Goes around a body that is no whole page. */
+  /** Goes around a body that is not a complete page. */
   readonly layout?: string | null;
   /** Templates that may be used by name. */
   readonly partials?: Readonly<Record<string, string>>;

@@ -39,10 +39,10 @@ export class LinkPageFault extends Error {
 }
 
 /** The tag whose page is shown; empty: the configured page, whose language is unknown. */
-export function chooseLinkPage(config: AuthConfig, wishes: readonly string[]): string {
+export function chooseLinkPage(config: AuthConfig, preferredTags: readonly string[]): string {
   const own = Object.keys(config[translationsField('link_page')] ?? {});
-  if (config[linkPageField]) return lookUpTag(wishes, own) ?? '';
-  return lookUpTag(wishes, [...own, ...builtInLocales]) ?? 'en';
+  if (config[linkPageField]) return lookUpTag(preferredTags, own) ?? '';
+  return lookUpTag(preferredTags, [...own, ...builtInLocales]) ?? 'en';
 }
 
 /** The page by the configured template. @throws LinkPageFault, TemplateError */

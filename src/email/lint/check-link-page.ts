@@ -10,13 +10,13 @@ import type { TemplateSwitches } from '../message/parse-options.ts';
 import { nothing, type TemplateFindings } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { findingAt, findingOnWhole } from './finding.ts';
-import { trialMs } from './try-template.ts';
+import { maxTryMs } from './try-template.ts';
 
 /** Empty text means the built-in page and is always valid. */
 export function checkLinkPage(text: string, switches: TemplateSwitches): TemplateFindings {
   if (text === '') return nothing;
   try {
-    const template = parseLinkPage(text, switches, trialMs);
+    const template = parseLinkPage(text, switches, maxTryMs);
     tryPages(template);
     return { ...nothing, warnings: emptyVariables(template) };
   } catch (error) {
@@ -31,7 +31,7 @@ function tryPages(template: Template): void {
   const fields = { token: '', type: '', redirect_to: '' };
   const pages = linkActions.flatMap((action) => ['', 'a***@example.com'].map((email) => ({ action, email })));
   // They share the time of one trial.
-  const maxMs = Math.floor(trialMs / pages.length);
+  const maxMs = Math.floor(maxTryMs / pages.length);
   for (const page of pages) {
     renderPage(template, { ...page, siteUrl: 'https://app.example.com', locale: 'en', languages: [], fields }, maxMs);
   }

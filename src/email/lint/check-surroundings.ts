@@ -9,7 +9,7 @@ import { parseOptions, type TemplateSwitches } from '../message/parse-options.ts
 import { describeFault } from './describe-fault.ts';
 import { findingOnWhole, sayFinding, type TemplateFinding } from './finding.ts';
 import { sampleData } from './template-samples.ts';
-import { trialMs } from './try-template.ts';
+import { maxTryMs } from './try-template.ts';
 
 /** What is wrong with a layout or a partial. */
 interface SurroundingFault {
@@ -31,7 +31,7 @@ export function checkSurroundings(switches: TemplateSwitches, isSpent: () => boo
     if (isSpent()) return [];
     // Its place of use decides how it escapes, so alone it is only read.
     const problem = faultOf(text, () =>
-      parseTemplate(text, { kind: 'text', partials: partials as Partials, maxMs: trialMs }),
+      parseTemplate(text, { kind: 'text', partials: partials as Partials, maxMs: maxTryMs }),
     );
     return problem === null ? [] : [{ partial: name, finding: problem }];
   });
@@ -41,7 +41,7 @@ export function checkSurroundings(switches: TemplateSwitches, isSpent: () => boo
 
 /** Null for none. */
 function checkLayout(layout: string, switches: TemplateSwitches): TemplateFinding | null {
-  const options = { ...parseOptions('content', switches), maxMs: trialMs };
+  const options = { ...parseOptions('content', switches), maxMs: maxTryMs };
   const partials = { ...options.partials, [contentName]: '' };
   return (
     faultOf(layout, () => parseTemplate(layout, { ...options, layout: null, partials })) ??
@@ -55,7 +55,7 @@ function unseenContent(layout: string, options: TemplateOptions): TemplateFindin
   const mark = `content-${randomBytes(16).toString('hex')}`;
   try {
     const template = parseTemplate(mark, { ...options, layout });
-    const html = renderTemplate(template, sampleData('recovery')[0] ?? {}, { maxMs: trialMs, onWrongValue: () => {} });
+    const html = renderTemplate(template, sampleData('recovery')[0] ?? {}, { maxMs: maxTryMs, onWrongValue: () => {} });
     const [before = ''] = html.split(mark);
     // In a comment, which is left out, it is not there at all.
     const problem = unseenBehind(before === html ? '<!--' : before, `{{ template "${contentName}" . }}`);

@@ -23,7 +23,14 @@ import { maxText } from './longest-text.ts';
 import { meantVariable } from './meant-variable.ts';
 import { findDeadAddresses, findPlainVariables, type PlainText } from './plain-variables.ts';
 import { variablesThatAct } from './template-samples.ts';
-import { brokenLinksIn, canContinue, type LinkFindings, type Trials, trialMs, tryTemplate } from './try-template.ts';
+import {
+  brokenLinksIn,
+  canContinue,
+  type LinkFindings,
+  maxTryMs,
+  type RenderedSamples,
+  tryTemplate,
+} from './try-template.ts';
 import { findUnevenBranches } from './uneven-branches.ts';
 
 /** The findings. */
@@ -67,7 +74,7 @@ export function templateField(name: string): TemplateField | null {
 export function checkTemplate(field: TemplateField, text: string, config: CheckedConfig): TemplateFindings {
   if (text === '') return nothing;
   return findings(text, field.email, () => {
-    const template = parseTemplate(text, { ...parseOptions(field.part, config), maxMs: trialMs });
+    const template = parseTemplate(text, { ...parseOptions(field.part, config), maxMs: maxTryMs });
     assertKnownCalls(template.composed);
     return { ...nothing, ...mistakesIn(template, field, config) };
   });
@@ -76,7 +83,7 @@ export function checkTemplate(field: TemplateField, text: string, config: Checke
 /** Checks the text of a text message. */
 export function checkMessageTemplate(text: string): TemplateFindings {
   return findings(text, null, () => {
-    parseTemplate(text, { kind: 'text', maxMs: trialMs });
+    parseTemplate(text, { kind: 'text', maxMs: maxTryMs });
     return nothing;
   });
 }
@@ -120,7 +127,7 @@ export function mistakesIn(
 
 /** Differences of a translation from the email itself. @param base The text of the email itself. */
 export function languageMistakes(source: string, base: string, config: CheckedConfig): readonly TemplateFinding[] {
-  return differentVariables(source, base, config, trialMs).filter(notIgnored(source));
+  return differentVariables(source, base, config, maxTryMs).filter(notIgnored(source));
 }
 
 function notIgnored(source: string): (finding: TemplateFinding) => boolean {
@@ -130,7 +137,7 @@ function notIgnored(source: string): (finding: TemplateFinding) => boolean {
 
 function allMistakesIn(
   tried: TemplateField & { readonly template: Template },
-  trials: Trials,
+  trials: RenderedSamples,
   config: CheckedConfig,
 ): Mistakes {
   const { template, part, email } = tried;
@@ -169,7 +176,7 @@ function allMistakesIn(
       ...ofLength(template, part),
       ...(part === 'content' && config.mailer_layout_content && !isWrapped(source) ? [wholePage(source)] : []),
       ...(tried.offBy ? [findingOnWhole(`the email is not sent: ${tried.offBy} is off`, 'switched-off')] : []),
-      ...(tried.base ? differentVariables(source, tried.base, config, trialMs) : []),
+      ...(tried.base ? differentVariables(source, tried.base, config, maxTryMs) : []),
     ],
     // A link that leads nowhere is told already.
     deadEnds: [...deadEnds, ...(part === 'content' && deadEnds.length === 0 ? noLink : [])],
@@ -220,7 +227,7 @@ const carriesToken = /\.(?:ConfirmationURL|TokenHash|Token)\b|\{\{-?\s*(?:templa
 /** What does not work in the markup of an email, links that lack their token, and links that cannot work. */
 function inBody(
   tried: TemplateField & { readonly template: Template },
-  trials: Trials,
+  trials: RenderedSamples,
   { config, isLost }: { readonly config: CheckedConfig; readonly isLost: boolean },
 ): LinkFindings {
   const { source } = tried.template;

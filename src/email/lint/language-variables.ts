@@ -14,7 +14,7 @@ import { findingAt, findingOnWhole, type TemplateFinding } from './finding.ts';
 /** They choose the language, so only one of the texts needs them. */
 const ofLanguage = ['Locale', 'Data.locale', 'Data.language', 'Data.lang'];
 
-/** Most differences told of a text, of each kind. */
+/** Maximum differences reported per text and kind. */
 const maxDifferences = 20;
 
 /** The text of the email itself, which translations are compared with; null: a built-in one. */

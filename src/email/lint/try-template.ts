@@ -15,20 +15,20 @@ import { type SeenEmail, whatReadersSee } from './what-readers-see.ts';
 /**
  * Time limit of checks, once for parsing and once per rendering, in milliseconds: they run beside all other requests.
  */
-export const trialMs = 250;
+export const maxTryMs = 250;
 const limitCodes = ['depth_limit', 'iteration_limit', 'output_limit', 'time_limit'];
 
 /** No author has written this one down. */
 const code = '904817';
 
 /** A rendering, and what is seen of it. */
-interface Trial {
+interface RenderedSample {
   readonly data: TemplateData;
   readonly seen: SeenEmail;
 }
 
 /** All renderings of a template. */
-export type Trials = readonly Trial[];
+export type RenderedSamples = readonly RenderedSample[];
 
 interface Tried {
   readonly template: Template;
@@ -40,13 +40,13 @@ interface Tried {
  * The renderings that do not fail for want of metadata. Finds comparisons of the template itself that are false for users with the
  * metadata of a sample. @throws TemplateError
  */
-export function tryTemplate({ template, email, part }: Tried, found: Map<string, TemplateFinding>): Trials {
+export function tryTemplate({ template, email, part }: Tried, found: Map<string, TemplateFinding>): RenderedSamples {
   const lines = template.source.split('\n').length;
   return samplesOf(email).flatMap((data) => {
     try {
       // Lenient, because strict rendering would stop at the first wrong value.
       const output = renderTemplate(template, data, {
-        maxMs: trialMs,
+        maxMs: maxTryMs,
         onWrongValue: (message, place) => {
           // Those of a layout or partial would be told of each email.
           if (isComparison(message) && place.line <= lines) noteWrongValue(found, template, message, place);
@@ -72,9 +72,9 @@ function see(output: string, part: TemplatePart): SeenEmail {
 }
 
 /** Renders with other data, which may fail. */
-function renderMore({ template, part }: Tried, samples: readonly TemplateData[]): Trials {
+function renderMore({ template, part }: Tried, samples: readonly TemplateData[]): RenderedSamples {
   // They share the time of one trial.
-  const maxMs = Math.floor(trialMs / samples.length);
+  const maxMs = Math.floor(maxTryMs / samples.length);
   return samples.flatMap((data) => {
     try {
       return [{ data, seen: see(renderTemplate(template, data, { maxMs, onWrongValue: () => {} }), part) }];
@@ -86,12 +86,12 @@ function renderMore({ template, part }: Tried, samples: readonly TemplateData[])
 }
 
 /** Whether readers of any sample can continue. @param act Variables of which they need one. */
-export function canContinue(tried: Tried, trials: Trials, act: readonly string[]): boolean {
-  const shows = (trial: Trial) => showsOne(trial, act);
+export function canContinue(tried: Tried, trials: RenderedSamples, act: readonly string[]): boolean {
+  const shows = (trial: RenderedSample) => showsOne(trial, act);
   return trials.some(shows) || renderMore(tried, otherSamples(tried)).some(shows);
 }
 
-function showsOne({ data, seen }: Trial, act: readonly string[]): boolean {
+function showsOne({ data, seen }: RenderedSample, act: readonly string[]): boolean {
   const { text, addresses } = seen;
   // A code may be in several elements, digit by digit.
   if (act.includes('Token') && text.replace(/\D/g, '').includes(code)) return true;
@@ -155,7 +155,7 @@ const maxLinks = 20;
 /** The links of the samples that cannot work, each once. */
 export function brokenLinksIn(
   tried: Tried,
-  trials: Trials,
+  trials: RenderedSamples,
   { config, places }: { readonly config: CheckedConfig; readonly places: Places },
 ): LinkFindings {
   const found = new Map<string, { readonly finding: TemplateFinding; readonly isDead: boolean }>();
@@ -176,13 +176,13 @@ export function brokenLinksIn(
 /** Links to applications that the filter of schemes makes unusable, for redirects that the allow list has. */
 function deepLinksIn(
   tried: Tried,
-  [usual]: Trials,
+  [usual]: RenderedSamples,
   { config, places }: { readonly config: CheckedConfig; readonly places: Places },
 ): readonly TemplateFinding[] {
   const schemes = filteredSchemes(config);
   if (schemes.length === 0 || usual === undefined || !templateVariables(tried.template).has('RedirectTo')) return [];
   const [deep] = renderMore(tried, [{ ...usual.data, RedirectTo: `${schemes[0]}://callback` }]);
   if (deep === undefined) return [];
-  const addressesOf = ({ seen }: Trial) => seen.addresses.map(({ address }) => address);
+  const addressesOf = ({ seen }: RenderedSample) => seen.addresses.map(({ address }) => address);
   return filteredLinks({ addresses: addressesOf(deep), usual: addressesOf(usual) }, schemes, places);
 }

@@ -30,10 +30,10 @@ export function languagesOf(
   return own.length > 0 ? own : ofRequest;
 }
 
-/** The tag whose texts an email gets; empty: the email itself. @param wishes Canonical tags, best first. */
-export function chooseLocale(kind: EmailKind, config: AuthConfig, wishes: readonly string[]): string {
+/** The tag whose texts an email gets; empty: the email itself. @param preferredTags Canonical tags, best first. */
+export function chooseLocale(kind: EmailKind, config: AuthConfig, preferredTags: readonly string[]): string {
   const { tags, base } = choiceOf(kind, config);
-  return lookUpTag(wishes, tags) ?? base;
+  return lookUpTag(preferredTags, tags) ?? base;
 }
 
 /** What there is to choose from, and what is left without a choice. */

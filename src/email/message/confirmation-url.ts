@@ -38,7 +38,7 @@ type LinkConfig = Pick<
 >;
 
 /** In links of test emails; no hash is like it. */
-export const trialToken = 'test-email';
+export const testEmailToken = 'test-email';
 
 /** The URL, parameters in this order and no others: Supabase Auth's three, unless a page asks first. */
 export function buildConfirmationUrl(kind: LinkKind, config: LinkConfig, link: ConfirmationLink): string {

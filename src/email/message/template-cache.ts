@@ -15,7 +15,7 @@ const maxCharacters = 8_000_000;
 /** Parse options per source: those in force, and those of a change that is being checked. */
 const maxOptions = 2;
 
-/** By source alone, because making one key of source and options would read the whole source each time. */
+/** Keyed by source only: a combined key would hash the whole source on every lookup. */
 const cache = new LRUCache<string, Map<string, Template>>({
   max: 500,
   maxSize: maxCharacters,

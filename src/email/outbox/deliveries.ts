@@ -1,5 +1,5 @@
 /**
- * What became of each email, as rows for the operator: kind, user, state, attempts and the last answer. Never a token,
+ * Delivery status of each email, as rows for the operator: kind, user, state, attempts and the last answer. Never a token,
  * link, code or text of an email; the address as far as the configuration says.
  */
 import { createHash } from 'node:crypto';
@@ -25,7 +25,7 @@ export interface EmailFacts {
   readonly locale: string | null;
 }
 
-/** What became of it. */
+/** Its delivery status. */
 export interface DeliveryOutcome {
   readonly state: DeliveryState;
   /** Null without an answer. */

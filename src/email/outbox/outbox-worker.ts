@@ -46,7 +46,7 @@ export interface Outbox {
   ): Promise<void>;
   /** Lists an email before it is sent, as one whose sending was cut off. @returns Its id, for `finish`. */
   begin(delivery: EmailFacts, config: DeliverySettings['config']): Promise<string>;
-  /** Notes what became of a listed email. */
+  /** Records the delivery status of a listed email. */
   finish(id: string, kind: EmailFacts['kind'], outcome: DeliveryOutcome): Promise<void>;
   /** Whether an address gets no emails now. @param tx Null: outside a transaction. */
   isSuppressed(tx: Queryable | null, address: string): Promise<boolean>;
@@ -135,8 +135,8 @@ export class OutboxWorker implements Outbox {
   }
 
   /**
-   * Continues while the mail server accepts emails; otherwise waits for the next poll. Recipients that it defers do not
-   * count: anybody can ask for emails to such, and all others would wait behind them.
+   * Continues while the mail server accepts emails; otherwise waits for the next poll. Deferred recipients do not
+   * stop the loop; otherwise anyone could block the queue with addresses that always defer.
    */
   async #drain(): Promise<void> {
     const { database, clock, currentConfig, isInstalled } = this.#parts;

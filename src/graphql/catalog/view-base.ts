@@ -53,8 +53,7 @@ function readSource(query: string): ViewSource | null {
   };
 }
 
-// PostgreSQL notes the origin of an output column only if it is a column as it is. Columns of the system have negative
-// numbers.
+// PostgreSQL records an origin only for columns that are passed through unchanged. System columns have negative numbers.
 function isPassedOn({ resorigtbl, resorigcol, resjunk }: TreeNode): boolean {
   return resorigtbl !== '0' && Number(resorigcol) > 0 && resjunk === 'false';
 }

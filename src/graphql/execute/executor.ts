@@ -25,7 +25,7 @@ export interface RequestContext {
   /** Exempt from limits of depth, aliases, tokens, cost and root fields. */
   readonly unlimited: boolean;
   /** Position in the primary's log that the server of a query must have reached; absent: any. */
-  readonly mustSee?: bigint | null;
+  readonly minWalPosition?: bigint | null;
 }
 
 /** What hints a role gets, and whether it passes the limits of requests. */

@@ -113,8 +113,10 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   const { variables } = coerced;
   const run: CompiledRun = { attempt, document: document.document, compiled, variables, outcome };
   const result = await runCompiled(options, execution, run);
-  const closed = result.errors.map(({ code }) => (code === 'INTROSPECTION_DISABLED' ? introspectionIsOff : null));
-  return { ...result, errors: await withHints(result.errors, closed, execution, attempt), ...outcome };
+  const introspectionClues = result.errors.map(({ code }) =>
+    code === 'INTROSPECTION_DISABLED' ? introspectionDisabledClue : null,
+  );
+  return { ...result, errors: await withHints(result.errors, introspectionClues, execution, attempt), ...outcome };
 }
 
 /** The result of `run`, or the refusal that it throws. */
@@ -324,4 +326,4 @@ async function withHints(
   return Promise.all(hinted);
 }
 
-const introspectionIsOff: Clue = { unknownField: { type: 'Query', field: '__schema' }, correction: null };
+const introspectionDisabledClue: Clue = { unknownField: { type: 'Query', field: '__schema' }, correction: null };

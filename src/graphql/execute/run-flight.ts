@@ -123,7 +123,7 @@ export async function runFlight(
         execution.written.position = await replicas.primaryPosition().catch(() => null);
       return results;
     }
-    const need = { since: role.readUntil, position: execution.context.mustSee ?? null };
+    const need = { since: role.readUntil, position: execution.context.minWalPosition ?? null };
     return await runQuery(pool, replicas, need, flight);
   } finally {
     execution.watch.runMs += performance.now() - start;

@@ -23,7 +23,7 @@ export async function run(
     queuedAs: countedAs(state.identity?.subject ?? null, state.address),
     signal: state,
     ...privilegesOf(config, caller.role),
-    mustSee: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
+    minWalPosition: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
   });
   state.answer = answer;
   return answer;

@@ -74,7 +74,7 @@ const isInteger = /^-?\d+$/;
 const maxDigits = 1000;
 
 const emptyHint = 'It is empty. Send {"query": "…"}.';
-const jsonHint = 'Names and texts stand in double quotes, and line breaks in texts are written \\n.';
+const jsonHint = 'Put names and strings in double quotes. Write line breaks in strings as \\n.';
 
 function parseJson(text: string, what: string): unknown {
   try {

@@ -58,7 +58,7 @@ export const suppressedSchema = named(
   }),
 );
 
-/** What became of an email. */
+/** Delivery status of an email. */
 export type Delivery = ValueOf<typeof deliverySchema>;
 
 /** A suppressed address. */

@@ -30,7 +30,7 @@ export const deliveryRoutes: ManagementRoutes = {
   'GET /emails/deliveries': {
     access: 'project:operate',
     id: 'listDeliveries',
-    summary: 'List what became of emails, newest first',
+    summary: 'List the delivery status of emails, newest first',
     query: deliveryFilters,
     answer: listOf(deliverySchema),
     refusals: ['validation_failed'],
@@ -40,7 +40,7 @@ export const deliveryRoutes: ManagementRoutes = {
   'GET /emails/deliveries/:id': {
     access: 'project:operate',
     id: 'readDelivery',
-    summary: 'Read what became of an email',
+    summary: 'Read the delivery status of an email',
     pathParameters: { id: deliveryId },
     answer: deliverySchema,
     refusals: ['not_found'],

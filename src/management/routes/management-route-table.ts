@@ -80,7 +80,7 @@ export const configRoutes: ManagementRoutes = {
     summary: 'Update fields of the auth configuration; applies to all requests after the response',
     query: {
       allow_warnings: optional(
-        about(flag, { description: '`false` refuses emails that lead nowhere.', default: true }),
+        about(flag, { description: '`false` refuses emails whose links lead nowhere.', default: true }),
       ),
     },
     headers: {
@@ -91,7 +91,7 @@ export const configRoutes: ManagementRoutes = {
     answer: configAnswer,
     answerHeaders: {
       [ignoredHeader]: 'Names of the given fields that have no effect, separated by commas.',
-      [warningsHeader]: 'What was stored but is probably not meant, separated by semicolons.',
+      [warningsHeader]: 'Warnings about the stored values, separated by semicolons.',
     },
     refusals: [...ofBodies, 'version_conflict'],
     failure: 'update_failed',

@@ -24,10 +24,10 @@ import { describeFault, noteWrongValue } from '../../email/lint/describe-fault.t
 import { sayFinding, type TemplateFinding } from '../../email/lint/finding.ts';
 import { ownText } from '../../email/lint/language-variables.ts';
 import { sampleData } from '../../email/lint/template-samples.ts';
-import { trialMs } from '../../email/lint/try-template.ts';
+import { maxTryMs } from '../../email/lint/try-template.ts';
 import { brandOf } from '../../email/message/brand.ts';
 import { builtInTexts, localesOf, templateTexts } from '../../email/message/choose-texts.ts';
-import { buildConfirmationUrl, trialToken } from '../../email/message/confirmation-url.ts';
+import { buildConfirmationUrl, testEmailToken } from '../../email/message/confirmation-url.ts';
 import { buildMessage, type EmailMessage, spell } from '../../email/message/message.ts';
 import { parseOptions, type TemplatePart } from '../../email/message/parse-options.ts';
 import { toPlainText } from '../../email/message/plain-text.ts';
@@ -85,7 +85,7 @@ function sampleOf(email: EmailKind, { config, authUrl }: SampleSettings): Templa
   const { site_url: siteUrl } = config;
   const sample = { ...sampleData(email)[0], SiteURL: siteUrl, Brand: brandOf(config), RedirectTo: siteUrl };
   if (!isLinkKind(email)) return sample;
-  const link = { authUrl, linkToken: trialToken, redirectTo: siteUrl };
+  const link = { authUrl, linkToken: testEmailToken, redirectTo: siteUrl };
   return { ...sample, ConfirmationURL: buildConfirmationUrl(email, config, link) };
 }
 
@@ -215,9 +215,9 @@ function renderText(part: TemplatePart, { email, locale, data, config, ...texts 
   const asWarnings = (found: Iterable<TemplateFinding>, refused: boolean) =>
     Array.from(found, (one) => ({ ...one, refused }));
   try {
-    const template = parseTemplate(source, { ...options, maxMs: trialMs });
+    const template = parseTemplate(source, { ...options, maxMs: maxTryMs });
     const output = renderTemplate(template, data, {
-      maxMs: trialMs,
+      maxMs: maxTryMs,
       ...(config.mailer_template_lenient_compare && {
         onWrongValue: (message, place) => noteWrongValue(wrong, template, message, place),
       }),

@@ -18,7 +18,7 @@ import { builtInLinkPage, type LinkAction, linkActions } from '../../email/link-
 import { checkLinkPage } from '../../email/lint/check-link-page.ts';
 import { findingOnWhole, type TemplateFinding } from '../../email/lint/finding.ts';
 import { sampleData } from '../../email/lint/template-samples.ts';
-import { trialMs } from '../../email/lint/try-template.ts';
+import { maxTryMs } from '../../email/lint/try-template.ts';
 import { translated } from '../../email/message/choose-texts.ts';
 import { maskAddress } from '../../email/message/shown-address.ts';
 import { isObject } from '../../shared/json.ts';
@@ -118,7 +118,7 @@ function renderPageText(source: string, page: LinkPage, config: AuthConfig): Ren
   const { problem, warnings } = checkLinkPage(source, config);
   if (problem !== null) return faulty(problem);
   try {
-    const output = renderPage(parseLinkPage(source, config, trialMs), page, trialMs);
+    const output = renderPage(parseLinkPage(source, config, maxTryMs), page, maxTryMs);
     return { output, fault: null, warnings: warnings.map((warning) => ({ ...warning, refused: false })) };
   } catch (error) {
     // Only data of the request can do this: the check has rendered every action.

@@ -269,7 +269,7 @@ class Batch implements Turn {
  *
  * - Which queries are light is decided when they are compiled (inspect-plan.ts).
  * - If an answer is late or cancelled, the flights behind it are `requeued`: sent again, alone, and the first answers
- *   dropped. A flight that runs in vain is cancelled if it takes long.
+ *   dropped. An abandoned flight is cancelled once it delays others.
  * - Policies may call functions that write. Twice is harmless, because all but the first of a batch run read-only. A
  *   flight refused for that is sent again, alone.
  * - After user code, and on a connection in an unknown state, every flight starts with the whole reset, because the server reaches it

@@ -40,10 +40,10 @@ const parameterStatus = 0x53;
 const copyData = 0x64;
 /** Code and length; the length counts itself. */
 const headerBytes = 5;
-/** Kept part of an error. User code writes its text. */
-const textBytes = 64 * 1024;
-/** The last of them are the end of the error: the routine that raised it. */
-const endBytes = 256;
+/** Longest part of an error that is read. User code writes its text. */
+const maxErrorBytes = 64 * 1024;
+/** So many bytes are from the end of a long error, because its last fields name the routine that raised it. */
+const errorTailBytes = 256;
 /** Memory for longer rows is reserved. */
 const longBytes = 64 * 1024;
 
@@ -105,7 +105,7 @@ export class MessageReader {
     while (at + headerBytes <= length) {
       const wholeBytes = 1 + bytes.readUInt32BE(at + 1);
       const end = at + wholeBytes;
-      const isShort = wholeBytes <= textBytes || (bytes[at] === dataRow && wholeBytes <= this.#maxBytes);
+      const isShort = wholeBytes <= maxErrorBytes || (bytes[at] === dataRow && wholeBytes <= this.#maxBytes);
       if (isShort && end <= length) {
         this.#message(bytes, at, end);
         at = end;
@@ -124,12 +124,12 @@ export class MessageReader {
   #begin(code: number, wholeBytes: number): void {
     const isText = code === errorResponse;
     const isTooLong =
-      wholeBytes > (isText || code === noticeResponse ? textBytes : this.#maxBytes) ||
+      wholeBytes > (isText || code === noticeResponse ? maxErrorBytes : this.#maxBytes) ||
       (code === dataRow && wholeBytes > longBytes && this.receiver?.handleLongRow(wholeBytes) === false);
-    const keptBytes = !isTooLong ? wholeBytes : isText ? textBytes : headerBytes;
+    const keptBytes = !isTooLong ? wholeBytes : isText ? maxErrorBytes : headerBytes;
     this.#part = Buffer.allocUnsafeSlow(keptBytes);
     this.#partBytes = 0;
-    this.#headBytes = isTooLong && isText ? textBytes - endBytes : keptBytes;
+    this.#headBytes = isTooLong && isText ? maxErrorBytes - errorTailBytes : keptBytes;
     this.#droppedBytes = wholeBytes - keptBytes;
   }
 
@@ -209,8 +209,8 @@ export class MessageReader {
  * as one message.
  */
 function joinText(part: Buffer): Buffer {
-  const head = endText(part.subarray(0, textBytes - endBytes));
-  const end = part.subarray(textBytes - endBytes);
+  const head = endText(part.subarray(0, maxErrorBytes - errorTailBytes));
+  const end = part.subarray(maxErrorBytes - errorTailBytes);
   const joined = Buffer.concat([head.subarray(0, -1), end.subarray(end.indexOf(0) + 1)]);
   joined.writeUInt32BE(joined.length - 1, 1);
   return joined;

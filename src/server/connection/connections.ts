@@ -17,11 +17,11 @@ import { reportCounts } from './report-counts.ts';
 /** Longest pause of a client in reading an answer, in milliseconds. */
 export const readTimeoutMs = 30_000;
 /** The same while the server closes, and the time left for requests to arrive. */
-const hurryMs = 1000;
+const drainIdleTimeoutMs = 1000;
 /** Interval in milliseconds for probing whether a half-closed client still reads. */
 const probeEveryMs = 250;
 /** Interval in milliseconds for looking at requests and answers. */
-const lookEveryMs = 100;
+const sampleIntervalMs = 100;
 
 /** Reserves memory for the answer to a request, see `DisconnectSignal.hold`. */
 export type HoldMemory = (request: IncomingMessage, bytes: number) => boolean;
@@ -53,7 +53,7 @@ class Client {
   }
 
   /** Bytes of the request that is worked on, and of its answer; call at every look. */
-  keptBytes(): number {
+  bufferedBytes(): number {
     const { bytesRead, writableLength, _httpMessage } = this.#socket;
     const request = _httpMessage?.req ?? null;
     if (request !== this.#request) this.#begin(request);
@@ -93,7 +93,7 @@ class Connections {
   readonly #addressOf: ClientAddress;
   readonly #maxBytes: number;
   /** What all clients had at the last look, and what was reserved since. */
-  #keptBytes = 0;
+  #bufferedBytes = 0;
   readonly #open = new Map<HttpSocket, Client>();
   readonly #perNetwork = new Map<string, number>();
   #isClosing = false;
@@ -160,8 +160,8 @@ class Connections {
   hold(request: IncomingMessage, bytes: number): { readonly isHeld: boolean; readonly closed: number } {
     const client = this.#open.get(request.socket);
     if (client === undefined) return { isHeld: false, closed: 0 };
-    this.#keptBytes += client.hold(request, bytes);
-    const closed = this.#keptBytes > this.#maxBytes ? this.closeLargest() : 0;
+    this.#bufferedBytes += client.hold(request, bytes);
+    const closed = this.#bufferedBytes > this.#maxBytes ? this.closeLargest() : 0;
     return { isHeld: !client.isClosed, closed };
   }
 
@@ -172,12 +172,12 @@ class Connections {
    * @returns The number of closed ones.
    */
   closeLargest(): number {
-    const kept = new Map([...this.#open.values()].map((client) => [client, client.keptBytes()]));
+    const kept = new Map([...this.#open.values()].map((client) => [client, client.bufferedBytes()]));
     for (let closed = 0; ; closed += 1) {
       const networks = new Map<string, number>();
       for (const [{ network }, bytes] of kept) networks.set(network, (networks.get(network) ?? 0) + bytes);
-      this.#keptBytes = sum(networks.values());
-      if (this.#keptBytes <= this.#maxBytes) return closed;
+      this.#bufferedBytes = sum(networks.values());
+      if (this.#bufferedBytes <= this.#maxBytes) return closed;
       const network = largest(networks);
       const client = largest(new Map([...kept].filter(([each]) => each.network === network)));
       kept.delete(client);
@@ -186,12 +186,12 @@ class Connections {
   }
 
   /** On shutdown: closes connections whose clients neither send nor read. */
-  hurry(): void {
+  closeIdleSoon(): void {
     this.#isClosing = true;
-    for (const socket of this.#open.keys()) socket.setTimeout(hurryMs);
+    for (const socket of this.#open.keys()) socket.setTimeout(drainIdleTimeoutMs);
     const timer = setTimeout(() => {
       for (const socket of this.#open.keys()) if (socket._httpMessage?.req.complete !== true) socket.destroy();
-    }, hurryMs);
+    }, drainIdleTimeoutMs);
     this.#server.once('close', () => clearTimeout(timer));
   }
 }
@@ -231,11 +231,11 @@ export function guardConnections(
     socket.destroy();
     noteRefused();
   });
-  const timer = setInterval(() => noteClosed(connections.closeLargest()), lookEveryMs).unref();
+  const timer = setInterval(() => noteClosed(connections.closeLargest()), sampleIntervalMs).unref();
   server.once('close', () => clearInterval(timer));
   server.on('timeout', (socket: Socket) => connections.handleTimeout(socket));
   app.addHook('preClose', (done) => {
-    connections.hurry();
+    connections.closeIdleSoon();
     done();
   });
   return (request, bytes) => {

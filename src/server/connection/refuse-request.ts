@@ -74,7 +74,7 @@ const droppedBytes = 32 * 1024 * 1024;
  * The payload of an answer to a request whose body is incomplete. Sends the whole answer at once but delays its end:
  * the end would close the connection, and a client that reads only after sending would lose the answer.
  */
-export function outlastBody(
+export function replyBeforeBodyEnds(
   { raw }: FastifyRequest,
   reply: FastifyReply,
   payload: string | Buffer,

@@ -32,7 +32,7 @@ export async function answerAsService(
   const graphql = readRequest(decodeText((body as Buffer | undefined) ?? Buffer.alloc(0)));
   const role = parts.config.serviceRole;
   const claims = await actAsService(await contextOf(request, parts), operator, role, id);
-  // Expired at once: each request verifies anew.
+  // Expires immediately, so each request is verified again.
   const identity = { role, claims: JSON.stringify(claims), subject: null, validUntil: 0 };
   Object.assign(state, { identity, caller: callerOf(identity, headers, method, routeOptions.url ?? '') });
   const answer = await run(parts, request, graphql);

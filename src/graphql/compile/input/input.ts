@@ -89,6 +89,7 @@ export class Input {
 
   /** Refuses a missing or null value where the type forbids it. @throws RequestRefusal */
   requireValue(): void {
+    // Reading the state checks it against the type.
     this.state();
   }
 
@@ -158,18 +159,18 @@ export class Input {
   /** The slot of a nullable scalar or enum. */
   slot(): Slot {
     const path = this.#path;
-    if (path) return this.#onlySlot(`scalar ${path.join()}`, () => ({ kind: 'scalar', path }));
-    return this.#onlySlot(this.#node, () => this.#constantSlot());
+    if (path) return this.#sharedSlot(`scalar ${path.join()}`, () => ({ kind: 'scalar', path }));
+    return this.#sharedSlot(this.#node, () => this.#constantSlot());
   }
 
   /** The slot of an element of a cursor or node id. */
   elementSlot(index: number): Slot {
     const path = this.#path;
-    if (path) return this.#onlySlot(`element ${index} ${path.join()}`, () => ({ kind: 'element', path, index }));
-    return this.#onlySlot(this.#node, () => ({ kind: 'constant', value: this.#elements()?.[index] ?? null }), index);
+    if (path) return this.#sharedSlot(`element ${index} ${path.join()}`, () => ({ kind: 'element', path, index }));
+    return this.#sharedSlot(this.#node, () => ({ kind: 'constant', value: this.#elements()?.[index] ?? null }), index);
   }
 
-  #onlySlot(place: ValueNode | string | null, make: () => Slot, index = 0): Slot {
+  #sharedSlot(place: ValueNode | string | null, make: () => Slot, index = 0): Slot {
     if (place === null) return make();
     const { slots } = this.#scope;
     const known = slots.get(place) ?? [];
@@ -194,14 +195,14 @@ export class Input {
   formSlot(form: TextForm): Slot {
     const path = this.#path;
     invariant(path, 'the value comes from a variable');
-    return this.#onlySlot(`form ${path.join()}`, () => ({ kind: 'composite', path, form }));
+    return this.#sharedSlot(`form ${path.join()}`, () => ({ kind: 'composite', path, form }));
   }
 
   /** The slot of a nullable list of scalars. */
   listSlot(): Slot {
     const path = this.#path;
-    if (path) return this.#onlySlot(`list ${path.join()}`, () => ({ kind: 'list', path }));
-    return this.#onlySlot(this.#node, () => this.#arraySlot());
+    if (path) return this.#sharedSlot(`list ${path.join()}`, () => ({ kind: 'list', path }));
+    return this.#sharedSlot(this.#node, () => this.#arraySlot());
   }
 
   #arraySlot(): Slot {

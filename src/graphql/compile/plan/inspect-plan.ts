@@ -41,13 +41,13 @@ export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
 export function countScans({ entries, page }: Pick<ConnectionPlan, 'entries' | 'page'>): number {
   const beyond = page.backward ? 'has_next_page' : 'has_previous_page';
   // The flag for the opposite direction needs the first row of all, unless the page starts with it.
-  const looksBeyond = (entry: ConnectionEntry) =>
+  const readsOneMore = (entry: ConnectionEntry) =>
     (page.cursor !== null || page.offset !== null) &&
     entry.kind === 'page_info' &&
     entry.entries.some(({ kind }) => kind === beyond);
   const ofPage = entries.filter(({ kind }) => kind === 'edges' || kind === 'page_info');
   const others = entries.filter(({ kind }) => kind === 'total_count' || kind === 'aggregate' || kind === 'groups');
-  return Math.min(1, ofPage.length) + ofPage.filter(looksBeyond).length + others.length;
+  return Math.min(1, ofPage.length) + ofPage.filter(readsOneMore).length + others.length;
 }
 
 /** The table whose rows are in a value, null for none. */

@@ -21,7 +21,7 @@ import type {
 import type { ComparisonOperator } from '../../schema/operators.ts';
 import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schema/origin.ts';
 import type { Slot } from '../input/slot.ts';
-import type { Assignment, EachUpdate } from './write/assignment.ts';
+import type { Assignment, BulkUpdate } from './write/assignment.ts';
 import type { InsertColumn, InsertLink, NestedWrites } from './write/nested-writes.ts';
 
 /** One operation. `errors` contains the refused root fields. */
@@ -377,7 +377,7 @@ export interface UpdateChange {
 /** A list of updates: `writes` are its statements, each with the place of its entry; null for several entries. */
 export interface UpdateListPlan {
   readonly table: Table;
-  readonly writes: readonly { readonly change: UpdateChange | EachUpdate; readonly place: string | null }[];
+  readonly writes: readonly { readonly change: UpdateChange | BulkUpdate; readonly place: string | null }[];
   readonly entries: readonly WriteEntry[];
 }
 

@@ -28,7 +28,7 @@ import { printSchemaAssertion } from './print-schema-assertion.ts';
 import { jsonText, printText } from './print-text.ts';
 import { printValue } from './print-value.ts';
 import { nestedRows, printStep } from './write/print-nested-writes.ts';
-import { printEach } from './write/print-update-list.ts';
+import { printBulkJson } from './write/print-update-list.ts';
 import { printAnswer, printOffset, printWrite } from './write/print-write.ts';
 
 /** One SQL text and the slots of its parameters. */
@@ -149,7 +149,7 @@ function printUpdateList(plan: OperationPlan, field: Keyed<UpdateListValue>): re
     }
     const refusals = { ...noRefusals, increment: onlyIncrement(table, change.set) };
     const check = printSchemaAssertion([field], plan.composites);
-    const { statement, layout } = printEach(makePrinter(plan), list, change, check);
+    const { statement, layout } = printBulkJson(makePrinter(plan), list, change, check);
     return [{ ...valueStatement(statement, layout, refusals), result: 'elements' }];
   });
 }

@@ -39,7 +39,7 @@ export function printPage(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSe
     plan,
     rows,
     page,
-    counted: isCounted(plan),
+    counted: readsOneMore(plan),
     laterals: [],
     aggregate(value) {
       columns.push(sql`${value} as ${ident(`a${columns.length + 1}`)}`);
@@ -82,7 +82,7 @@ interface PageContext {
 }
 
 /** If page info is selected, the page is read with one more row. */
-export function isCounted({ entries }: ConnectionPlan): boolean {
+export function readsOneMore({ entries }: ConnectionPlan): boolean {
   return entries.some((entry) => entry.kind === 'page_info' && !entry.entries.every(isTypename));
 }
 
@@ -163,9 +163,9 @@ function inPage(context: PageContext): Sql {
 function printPageInfo(context: PageContext, entry: Extract<ConnectionEntry, { kind: 'page_info' }>): PrintedObject {
   const { backward, cursor, offset } = context.plan.page;
   const members = printEntries(entry.entries, ({ kind }) => {
-    const isBehind = kind === (backward ? 'has_next_page' : 'has_previous_page');
+    const isBeforePage = kind === (backward ? 'has_next_page' : 'has_previous_page');
     // Nothing precedes a page that starts with the first row; a constant is no aggregate.
-    if (isBehind && cursor === null && offset === null) return sql`false`;
+    if (isBeforePage && cursor === null && offset === null) return sql`false`;
     return context.aggregate(printFact(context, kind));
   });
   return printObject(context.printer.names, members);

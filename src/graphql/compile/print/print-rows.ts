@@ -39,7 +39,7 @@ import { directRow, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { ident, type Sql, sql } from '../sql/sql.ts';
 import { printCounted, printEntry, tableRows } from './print-connection.ts';
 import { printOtherKey } from './print-order.ts';
-import { isCounted } from './print-page.ts';
+import { readsOneMore } from './print-page.ts';
 import { printFirst, printScan } from './print-scan.ts';
 
 /** PostgreSQL's limit is 1,664 columns. */
@@ -132,7 +132,7 @@ interface PageContext extends RowContext {
 }
 
 function printPageRows(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSet): PrintedField | null {
-  const counted = isCounted(plan);
+  const counted = readsOneMore(plan);
   if (!isPlain(plan, rows.table, counted)) return null;
   const page = new SubqueryRow(printer.names.next('p'));
   const selection = new Selection();

@@ -116,7 +116,7 @@ const nestedWriteSentinels: Readonly<Record<string, readonly [Code, string]>> = 
   ],
   [sentinels.noKey]: [
     'BAD_USER_INPUT',
-    'The database does not tell the key of a row that others depend on. Nothing was written. Insert the rows separately.',
+    'The database did not return the key of a row that related rows need. Nothing was written. Insert the rows separately.',
   ],
   [sentinels.notOne]: [
     'BAD_USER_INPUT',

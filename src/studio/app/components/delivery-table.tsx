@@ -1,4 +1,4 @@
-/** A table of deliveries: what became of emails. */
+/** A table of deliveries: emails with their delivery status. */
 import type { Delivery } from '../../../management/deliveries/deliveries.ts';
 import { emailTitle } from '../shared/email-title.ts';
 import { Link } from './link.tsx';

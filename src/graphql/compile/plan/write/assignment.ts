@@ -11,7 +11,7 @@ export interface Assignment {
 }
 
 /** The changes of single rows by their keys. Each slot is an array with an element for each row, of `set` as texts. */
-export interface EachUpdate {
+export interface BulkUpdate {
   readonly kind: 'update_each';
   readonly keys: readonly { readonly column: Column; readonly values: Slot }[];
   readonly set: readonly Assignment[];

@@ -14,7 +14,7 @@ import type { Run, UpdateListKeys } from '../../input/update-list.ts';
 import type { UpdateListPlan } from '../plan.ts';
 import { keyColumns } from '../plan-order.ts';
 import { inputOf, inputsOf, type MergedFields, type Planner } from '../planner.ts';
-import type { EachUpdate } from './assignment.ts';
+import type { BulkUpdate } from './assignment.ts';
 import { addRemoved, isChange, planAssignments } from './plan-assignments.ts';
 import { planUpdate, planWritten } from './plan-write.ts';
 
@@ -74,7 +74,7 @@ function isComparable({ filterable, fieldName, type, cast, nondeterministicColla
   );
 }
 
-function planRun(planner: Planner, table: Table, updates: Input, run: Run): EachUpdate {
+function planRun(planner: Planner, table: Table, updates: Input, run: Run): BulkUpdate {
   const path = updates.path();
   invariant(path, 'a list of updates is read like a variable');
   const values = (at: readonly string[], isList: boolean): Slot => ({ kind: 'entry_values', path, run, at, isList });

@@ -11,7 +11,7 @@ import { layOutAll } from '../../answer/answer-layout.ts';
 import { jsonPieces, Selection } from '../../answer/row-layout.ts';
 import { runsVolatile } from '../../plan/inspect-plan.ts';
 import type { UpdateListPlan } from '../../plan/plan.ts';
-import type { EachUpdate } from '../../plan/write/assignment.ts';
+import type { BulkUpdate } from '../../plan/write/assignment.ts';
 import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
 import { printObjectQuery } from '../../sql/object.ts';
 import { printCompared } from '../../sql/operator.ts';
@@ -22,14 +22,14 @@ import { printAssignments } from './print-assignment.ts';
 import { type PrintedRows, printOffset } from './print-write.ts';
 
 /** The answers of the run's entries, a row for each. @param check As in `printWrite`. */
-export function printEach(
+export function printBulkJson(
   printer: SqlPrinter,
   { table, entries }: UpdateListPlan,
-  change: EachUpdate,
+  change: BulkUpdate,
   check: Sql | null,
 ): PrintedRows {
   const { names } = printer;
-  const run = new PrintedRun(names, table, change);
+  const run = new BulkStatement(names, table, change);
   const { written, isWritten } = run;
   const selection = new Selection();
   const pieces = jsonPieces(selection, entries, {
@@ -50,7 +50,7 @@ export function printEach(
 }
 
 /** The parts of a run's statement. */
-class PrintedRun {
+class BulkStatement {
   readonly source: string;
   /** The updated rows; the columns that are asked for are returned. */
   readonly written: SubqueryRow;
@@ -58,10 +58,10 @@ class PrintedRun {
   readonly isWritten: Sql;
   readonly #target: string;
   readonly #table: Table;
-  readonly #change: EachUpdate;
+  readonly #change: BulkUpdate;
   readonly #changes: Sql;
 
-  constructor(names: Names, table: Table, change: EachUpdate) {
+  constructor(names: Names, table: Table, change: BulkUpdate) {
     [this.source, this.#target] = [names.next('r'), names.next('t')];
     this.written = new SubqueryRow(names.next('x'));
     this.isWritten = sql`${ident(this.written.alias, 'n')} is not null`;
@@ -105,7 +105,7 @@ interface Aliases {
 }
 
 /** The entries: `k0`, … are the key, `c0`, … the changes as text, `n` the position. */
-function printSource({ keys, set }: EachUpdate): Sql {
+function printSource({ keys, set }: BulkUpdate): Sql {
   const lists = [
     ...keys.map(({ column, values }) => param(values, keyType(column.cast), { array: true })),
     ...set.map(({ column, slot }) => param(slot, builtin.text, { array: true, later: column.cast })),
@@ -116,7 +116,7 @@ function printSource({ keys, set }: EachUpdate): Sql {
   return sql`select ${list(names.map((name) => ident('e', name)))} from rows from (${unnested}) with ordinality as "e"(${list(names.map((name) => ident(name)))}) order by ${order}`;
 }
 
-function printKey({ keys }: EachUpdate, { source, target }: Aliases): Sql {
+function printKey({ keys }: BulkUpdate, { source, target }: Aliases): Sql {
   const pairs = keys.map(({ column }, index) =>
     printCompared(keyType(column.cast), 'eq', ident(target, column.name), ident(source, `k${index}`)),
   );

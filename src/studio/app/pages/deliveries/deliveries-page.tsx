@@ -1,4 +1,4 @@
-/** The Deliveries page: what became of every email, the last day as a chart, and the addresses that get no emails. */
+/** The Deliveries page: the delivery status of every email, the last day as a chart, and the addresses that get no emails. */
 import { useId } from 'react';
 import { emailKinds } from '../../../../config/auth/email-kinds.ts';
 import type { Delivery } from '../../../../management/deliveries/deliveries.ts';

@@ -15,7 +15,7 @@ export type EmailGroup = keyof typeof groupTitles;
 const sharedTitles: Readonly<Record<string, { readonly title: string; readonly sent: string }>> = {
   layout: {
     title: 'Layout',
-    sent: 'Around every email that is no whole page. It uses {{ template "content" . }} once. The built-in one is for built-in emails only.',
+    sent: 'Around every email that is not a complete HTML page. It contains {{ template "content" . }} exactly once. The built-in one is for built-in emails only.',
   },
   link_page: {
     title: 'Link page',

@@ -78,7 +78,7 @@ export function PreviewPane(props: PreviewPaneProps) {
           )}
         </div>
       </Tabs>
-      {!isPage && <TrialForm draft={draft} isCaptured={isCaptured} />}
+      {!isPage && <TestEmailForm draft={draft} isCaptured={isCaptured} />}
       {isChoosing && (
         <DataDialog
           email={email}
@@ -116,7 +116,7 @@ function AroundChoice({ email, around, onAround }: PreviewPaneProps) {
   );
 }
 
-function TrialForm({ draft, isCaptured }: Pick<PreviewPaneProps, 'draft' | 'isCaptured'>) {
+function TestEmailForm({ draft, isCaptured }: Pick<PreviewPaneProps, 'draft' | 'isCaptured'>) {
   const { problem, run } = useTask();
   const [sentTo, setSentTo] = useState<string | null>(null);
   const id = useId();

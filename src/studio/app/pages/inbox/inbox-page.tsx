@@ -39,7 +39,7 @@ export function InboxPage() {
   if (refusal !== null) {
     return (
       <Problem title="The inbox is not available">
-        {refusal.message} {refusal.status === 404 && <Link to="deliveries">See what became of emails</Link>}
+        {refusal.message} {refusal.status === 404 && <Link to="deliveries">See the delivery status of emails</Link>}
       </Problem>
     );
   }

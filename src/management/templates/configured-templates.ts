@@ -28,7 +28,7 @@ export interface AuthStart {
   readonly authTemplates: TemplateSources;
 }
 
-interface StartTemplatesParts {
+interface ConfiguredTemplatesParts {
   readonly store: ConfigStore;
   readonly clock: Clock;
   readonly observe: Observe;
@@ -43,8 +43,8 @@ type Texts = Readonly<Record<TemplatePart, string | null>>;
 type Readers = ReadonlyMap<EmailKind, TemplateReader>;
 
 /** Keeps the start values of a store current. The constructor reads nothing. */
-export class StartTemplates {
-  readonly #parts: StartTemplatesParts;
+export class ConfiguredTemplates {
+  readonly #parts: ConfiguredTemplatesParts;
   #authValues: AuthValues = {};
   #readers: Readers = new Map();
   /** The last valid ones. */
@@ -58,7 +58,7 @@ export class StartTemplates {
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(parts: StartTemplatesParts) {
+  constructor(parts: ConfiguredTemplatesParts) {
     this.#parts = parts;
   }
 

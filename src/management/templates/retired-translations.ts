@@ -16,7 +16,7 @@ export function languagesWithout(tags: readonly string[]): readonly string[] {
 }
 
 /** The translations that a change ends; sentences that begin with the name of a changed field. */
-export function endedTranslations(before: AuthConfig, after: AuthConfig): readonly string[] {
+export function retiredTranslations(before: AuthConfig, after: AuthConfig): readonly string[] {
   if (after.mailer_compatible) return [];
   const kinds: readonly (EmailKind | 'link_page')[] = [...emailKindNames, 'link_page'];
   return kinds.flatMap((kind) => {
