@@ -1,7 +1,4 @@
-/**
- * What a `pgreflect.toml` that was only found in the folder may not do. It may have come with a repository, and the
- * addresses that it names get what it reads.
- */
+/** What a `pgreflect.toml` that was only found may not do: it may have come with a repository. */
 import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 

@@ -1,7 +1,4 @@
-/**
- * A whole gateway in another program: the GraphQL API, the auth service, the management API and the studio behind one
- * `fetch`, without a port of its own.
- */
+/** A whole gateway in another program: all APIs and the studio behind one `fetch`, without a port of its own. */
 import { startGateway } from '../gateway.ts';
 import { maxManagementBodyBytes } from '../management/routes/management-parts.ts';
 import { type EmbeddedOperations, embedOperations } from './embedded-operations.ts';

@@ -1,7 +1,4 @@
-/**
- * `pgreflect/graphql`: the GraphQL API alone, for programs with a server and accounts of their own. It loads neither
- * an HTTP server nor the auth service.
- */
+/** `pgreflect/graphql`: the GraphQL API alone. It loads neither an HTTP server nor the auth service. */
 import { openGraphql } from '../graphql/open-graphql.ts';
 import { createAuthenticator } from '../server/caller/authenticate.ts';
 import type { Observe } from '../shared/observation.ts';

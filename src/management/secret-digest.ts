@@ -1,7 +1,4 @@
-/**
- * Shows secrets as digests: tools can see that a secret changed, but not the secret. The key is the server's, so a
- * digest cannot be used to test guesses.
- */
+/** Shows secrets as digests, which tell that one changed. The key is the server's, so no guess can be tested. */
 import { createHmac } from 'node:crypto';
 
 /** Digest of a field's secret; equal secrets of two fields have different digests. */

@@ -1,7 +1,4 @@
-/**
- * The major versions of PostgreSQL that are supported. The check at start, the texts, CI and the test matrix follow this list
- * (test/house/packages.test.ts).
- */
+/** The supported major versions of PostgreSQL: check at start, texts, CI and test matrix follow this list. */
 
 /** Oldest first, without gaps. */
 export const supportedVersions = [14, 15, 16, 17, 18] as const;

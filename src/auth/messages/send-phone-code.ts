@@ -1,7 +1,4 @@
-/**
- * Makes a one-time code for a phone, stores it and sends the text message, inside the transaction of the request.
- * Numbers with a fixed test code get no message.
- */
+/** Makes, stores and sends a one-time code, in the request's transaction. Numbers with a test code get no message. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Time } from '../../shared/times.ts';
 import { toUserJson } from '../answers/user-json.ts';

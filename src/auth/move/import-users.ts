@@ -13,10 +13,7 @@ import { type LineDefaults, LineError, readUserLine, type UserLine } from './use
 
 const insertUsers = loadSqlFile('auth/import-users.sql');
 
-/**
- * Keys of a line (user-line.ts) that other users have, each by an index that the planner takes without statistics: it has
- * none of what an import has inserted.
- */
+/** Keys of a line (user-line.ts) that others have, by indexes that are used without statistics. */
 const findKeys = {
   id: `select 'id ' || u.id as key from auth.users u where u.id = any ($1::uuid[])`,
   email: `select 'email ' || u.email as key from auth.users u where u.is_sso_user = false and u.email = any ($1::text[])`,

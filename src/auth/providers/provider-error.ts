@@ -1,7 +1,4 @@
-/**
- * An error between us and a provider. It leaves out the provider's text, which may contain tokens: the log prints
- * errors with all their properties.
- */
+/** An error between us and a provider, without the provider's text, which may contain tokens: the log prints all. */
 
 /** `unreachable`: no answer, or none in the expected format. `refused`: the answer is not trustworthy. */
 type ProviderFailure = 'unreachable' | 'refused';

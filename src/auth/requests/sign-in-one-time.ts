@@ -1,7 +1,4 @@
-/**
- * Sign-in without a password: a link or a code by email, a code by text message. New users and users with an
- * unconfirmed address go through the sign-up.
- */
+/** Sign-in without a password, by email or text message. New and unconfirmed users go through the sign-up. */
 import { randomUUID } from 'node:crypto';
 import { flag, text } from '../../shared/schema.ts';
 import { answerFirst } from '../messages/answer-first.ts';

@@ -32,10 +32,7 @@ export interface PasswordHasher {
 /** A hash without its cost, of a random password that was thrown away: verified for users who do not exist. */
 const unknownUserHash = 'j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG';
 
-/**
- * @param concurrency Computations at once; by default one processor is left for everything else.
- * @param cost Of new hashes; only tests set it lower.
- */
+/** @param concurrency Computations at once; one processor is left by default. @param cost Of new hashes, for tests. */
 export function createPasswordHasher(
   concurrency: number = Math.max(1, availableParallelism() - 1),
   cost: number = bcryptCost,

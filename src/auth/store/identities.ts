@@ -18,10 +18,7 @@ export function emailIdentityData(userId: string, email: string, data: Metadata)
   return { ...data, sub: userId, email, email_verified: false, phone_verified: false };
 }
 
-/**
- * The data of a phone sign-up's identity, without the number. Leaves out an email address of the client, which would
- * keep the address from its owner.
- */
+/** The data of a phone sign-up's identity. A client's email address in it would keep that from its owner. */
 export function phoneIdentityData(userId: string, { email: _claimed, ...data }: Metadata): Metadata {
   return { ...data, sub: userId, email_verified: false, phone_verified: false };
 }

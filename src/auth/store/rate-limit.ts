@@ -60,10 +60,7 @@ type Taken = { readonly used: number } | { readonly waitMs: number; readonly ofN
 /** Longest name of a count, in characters. */
 const maxNameLength = 200;
 
-/**
- * @param database Outside the transaction of the request, a use counts even if the request fails.
- * @param now The time in milliseconds.
- */
+/** @param database Outside the request's transaction, a failed request counts, too. @param now In milliseconds. */
 export function createRateLimiter(database: Queryable, now: () => Time): RateLimiter {
   // Separate counts, because the two kinds count in opposite directions.
   const rowOf = (kind: Allowance['kind'], name: string) => `${kind}:${name}`.slice(0, maxNameLength);

@@ -1,7 +1,4 @@
-/**
- * Checks of `pgreflect check` for unintended access: row security, grants, routines with other privileges. One check
- * per function; the statements are in `sql/`.
- */
+/** Checks for unintended access: row security, grants, routines with other privileges. Statements are in `sql/`. */
 import { quoteName } from '../../graphql/catalog/quote-name.ts';
 import { readLogin } from '../shared/gateway-login.ts';
 import { readRoleHolders } from '../shared/role-holders.ts';

@@ -22,10 +22,7 @@ interface RoutineFacts extends Readonly<Record<'node' | 'oid' | 'name' | 'path' 
 export interface ReachedRoutines {
   /** Oids. */
   readonly reached: ReadonlySet<string>;
-  /**
-   * Of these, the ones that run statements whose text they put together, with other rights than the caller's: no text
-   * tells what they call. With signature.
-   */
+  /** Of these, those that put the text of statements together, with other rights than the caller's. With signature. */
   readonly assembling: readonly string[];
 }
 

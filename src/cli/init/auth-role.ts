@@ -1,7 +1,4 @@
-/**
- * Creates the auth service's login and lets it use the tables (sql/auth-role.sql), so that no gateway needs the
- * connection of their owner or of a superuser.
- */
+/** Creates the auth service's login, so that no gateway needs that of the tables' owner or of a superuser. */
 import { authSchemas } from '../../postgres/migrations/migrate.ts';
 import { inOwnSchemas, printGuarded } from '../../postgres/migrations/own-schemas.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

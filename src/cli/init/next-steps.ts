@@ -1,7 +1,4 @@
-/**
- * The last output of `init` after it created a login: connections with new passwords, shown nowhere else, and shell
- * commands that start the gateway with them.
- */
+/** The last output of `init` with a new login: its connection, shown nowhere else, and how to start the gateway. */
 import { changeConnectionUrl, encodePart } from '../../config/connection-url.ts';
 import { quoteForShell } from '../shared/typed-options.ts';
 import type { AuthRole } from './auth-role.ts';

@@ -1,7 +1,4 @@
-/**
- * Command lines that a command prints, with the options that were typed: without them, the printed line would be about
- * another database or other schemas.
- */
+/** Command lines to print, with the options that were typed: another line would be about another database. */
 import { flagName, optionNames, optionOf } from '../../config/options.ts';
 import type { CommandContext, ListedCommand } from './command.ts';
 import { withoutPassword } from './describe-error.ts';

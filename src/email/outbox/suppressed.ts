@@ -1,7 +1,4 @@
-/**
- * Addresses that get no emails for a while, because one bounced for good or its reader complained. Sending to them harms
- * the reputation of the sender.
- */
+/** Addresses that get no emails for a while: one bounced for good, or its reader complained. */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { hashRecipient } from './deliveries.ts';
 

@@ -1,7 +1,4 @@
-/**
- * SQL names as people write them: quoted only if PostgreSQL requires it. For messages and SQL that an operator pastes;
- * system statements quote every name.
- */
+/** SQL names as people write them, quoted if needed: for messages and SQL to paste. System statements quote all. */
 import { reservedWords } from './reserved-words.ts';
 
 const reserved: ReadonlySet<string> = new Set(reservedWords.split(' '));

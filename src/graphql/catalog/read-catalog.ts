@@ -22,10 +22,7 @@ import type { Catalog } from './catalog.ts';
 const exposedNamesStatement = loadSqlFile('exposed-names.sql');
 /** One column `has_change_trigger`: the schema-change trigger is installed, enabled and its table readable. */
 const watchStatement = loadSqlFile('watch-state.sql');
-/**
- * Columns `fingerprint`, `objects`, `memberships` and `snapshot`. Stores the snapshot. With a stored one: no row if it
- * is still the newest.
- */
+/** Stores the snapshot. With a stored one: no row if it is still the newest. */
 const fingerprintStatement = loadSqlFile('catalog-fingerprint.sql');
 /** Column `committing`: transactions of the snapshot that other processes may not know yet. */
 const settledStatement = loadSqlFile('settled.sql');

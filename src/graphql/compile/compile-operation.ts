@@ -71,10 +71,7 @@ const maxShapes = 100;
 /** The operations of one schema with compiled shapes; the least recently used lose them. */
 type CompiledOperations = LRUCache<OperationCompiler, true>;
 
-/**
- * Limits the compiled operations of one schema to about 64 MB, one operation to a quarter of that: a list of ten
- * thousand filters is one large shape.
- */
+/** Limits the compiled operations of a schema to about 64 MB, each to a quarter: ten thousand filters are one shape. */
 export function createCompiledOperations(): CompiledOperations {
   return new LRUCache<OperationCompiler, true>({
     maxSize: 64 * 1024 * 1024,

@@ -41,10 +41,7 @@ export class Composites {
     );
   }
 
-  /**
-   * The type of an argument of a composite type, or of an array of one. Null for other types; otherwise why it is
-   * none, as the end of a sentence.
-   */
+  /** The type of an argument that is composite or an array of it; null for others; else why it is none. */
   argument(oid: string): Extract<ArgumentType, { kind: 'composite' }> | string | null {
     const { catalog } = this.#scope.context;
     const type = catalog.type(oid);

@@ -153,10 +153,7 @@ function mainSteps(
   return main;
 }
 
-/**
- * Whether the preamble refused the connection, see connection-reset.ts. Only step 0 counts: in other steps, a user's
- * value could contain the sentinel.
- */
+/** Whether the preamble (step 0) refused the connection: in other steps, a value could contain the sentinel. */
 function hasSentinel({ problem, step }: FlightOutcome & { readonly kind: 'failed' }, sentinel: string): boolean {
   const { code, message } = problem as { readonly code?: string; readonly message?: string };
   return step === 0 && code === '22P02' && message?.includes(sentinel) === true;

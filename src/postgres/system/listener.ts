@@ -20,10 +20,7 @@ interface ListenerOptions {
   readonly applicationName: string;
   /** Default: `pgreflect`. */
   readonly channel?: 'pgreflect' | 'pgreflect_config';
-  /**
-   * Called after a notification of any payload, or when some may have been missed. Checks cheaply and tells whether
-   * something changed. Calls never overlap.
-   */
+  /** Called after a notification, or when some may be lost; never twice at once. Tells whether something changed. */
   readonly check: () => Promise<boolean>;
   /** Called once per outage, when the connection is lost or cannot be made. Reconnects automatically. */
   readonly onLost: (problem: Error) => void;

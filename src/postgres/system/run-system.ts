@@ -23,10 +23,7 @@ import { runTransaction, type TransactionOptions } from './system-transaction.ts
 
 /** A connection per call, or one connection for a whole transaction. */
 export interface SystemPool extends Queryable {
-  /**
-   * Runs `run` between `begin` and `commit`, or `rollback` if it throws. Never repeats. `begin` travels with the first
-   * statement.
-   */
+  /** Runs `run` in a transaction, once. `begin` travels with the first statement. */
   transaction<T>(run: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Runs one statement that cannot be in a transaction (`create database`). It must look up no names. */
   outsideTransaction(text: string): Promise<void>;

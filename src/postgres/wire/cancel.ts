@@ -1,7 +1,4 @@
-/**
- * Cancels the running statement of a connection, over a separate socket as the protocol requires, or ends the server
- * process if cancelling does not work.
- */
+/** Cancels the running statement of a connection, or ends the server process if cancelling does not work. */
 import pg from 'pg';
 import { type DriverClient, isDirect } from './driver.ts';
 

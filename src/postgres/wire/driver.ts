@@ -73,10 +73,7 @@ interface DriverPool {
 /** Longest wait for servers when closing connections, in milliseconds. */
 export const endLimitMs = 1000;
 
-/**
- * Idle time before TCP keep-alive probes, in milliseconds. The operating system's default is hours, long after a router
- * or firewall has dropped the connection.
- */
+/** Idle time before keep-alive probes, in milliseconds. By default it is hours, and a firewall drops it before. */
 export const keepAliveAfterMs = 10_000;
 
 /** Makes a pool of the driver; connects when first used. */

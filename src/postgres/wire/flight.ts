@@ -243,10 +243,7 @@ export class Flight implements MessageReceiver {
     onceSettled(connection, (lost) => this.#settle({ kind: 'failed', problem, step, lost }));
   }
 
-  /**
-   * CopyInResponse: a step requests data, which our SQL never does. In copy mode the server has dropped our Sync, so
-   * the refusal needs another.
-   */
+  /** CopyInResponse: never of our SQL. In copy mode the server has dropped our Sync, so the refusal needs another. */
   handleCopyInResponse(connection: DriverConnection): void {
     connection.sendCopyFail('data cannot be copied in a request');
     connection.sync();

@@ -70,10 +70,7 @@ export class MessageReader {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * The reader of an open connection. The first call sets the limit of messages and puts the reader in front of the
-   * driver.
-   */
+  /** The reader of an open connection. The first call sets its limit and puts it in front of the driver. */
   static of(connection: DriverConnection, maxBytes: number = defaultMessageBytes): MessageReader {
     const known = readers.get(connection);
     if (known !== undefined) return known;

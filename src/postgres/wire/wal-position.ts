@@ -1,7 +1,4 @@
-/**
- * Positions in the write-ahead log, which tell whether a replica has the primary's data: text in PostgreSQL's format,
- * `16/B374D848`, and a number to compare.
- */
+/** Positions in the write-ahead log: text in PostgreSQL's format, `16/B374D848`, and a number to compare. */
 
 const pattern = /^([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i;
 

@@ -140,10 +140,7 @@ class Connections {
     else socket.destroy();
   }
 
-  /**
-   * Handles a half-closed socket. A client that still reads gets its answer. A disconnect shows only on a write, so an
-   * interim response (102) is sent.
-   */
+  /** Handles a half-closed socket: a disconnect shows only on a write, so an interim response (102) is sent. */
   #probe(socket: HttpSocket): void {
     const response = socket._httpMessage ?? null;
     if (response === null || response.req.httpVersion === '1.0') return;

@@ -1,7 +1,4 @@
-/**
- * One HTTP request to an external server, within its signal's time and a size limit of the answer, and only to the
- * given address (redirects are answers).
- */
+/** One HTTP request to an external server, limited in time and size, only to the given address (no redirects). */
 import { readBounded, TooLargeError } from '../read-bounded.ts';
 
 interface PostRequest {

@@ -1,7 +1,4 @@
-/**
- * The context of an action in the page, as far as escaping needs it. Contexts are immutable: scanning literal text
- * makes new ones, and branches merge theirs.
- */
+/** The context of an action in the page, for escaping. Immutable: text makes new ones, and branches merge theirs. */
 
 /** The innermost syntax around the text. */
 export type ContextState =

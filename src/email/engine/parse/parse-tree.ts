@@ -67,10 +67,7 @@ class Parser {
     this.#define(name, opened, 'define clause');
   }
 
-  /**
-   * Parses a body and stores it under the name, with its own variables and ranges. An `else` in it is reported at
-   * `blamed`, if given.
-   */
+  /** Parses a body with its own variables and ranges, and stores it. `blamed`: where an `else` in it is reported. */
   #define(name: string, opened: number, context: string, blamed?: number): void {
     const [variables, ranges] = [this.#variables, this.#ranges];
     [this.#variables, this.#ranges] = [['$'], 0];

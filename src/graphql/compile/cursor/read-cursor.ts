@@ -15,10 +15,7 @@ export type Elements = readonly (string | null)[] | null;
  */
 export const decodeOnce = readOnce(decodeJsonArray);
 
-/**
- * Decodes to the elements as text, null for JSON null. Returns null if the text is not Base64, not UTF-8, not a JSON
- * array, or contains an object or array.
- */
+/** Decodes to the elements as text or null. Null for what is no Base64 of a JSON array of plain values in UTF-8. */
 function decodeJsonArray(encoded: string): Elements {
   const text = decodeBase64(encoded);
   if (text === null) return null;

@@ -1,7 +1,4 @@
-/**
- * Classifies a JSON path as far as running it requires: PostgreSQL has one operator for paths and one for predicates.
- * PostgreSQL itself reports syntax errors.
- */
+/** Classifies a JSON path: PostgreSQL has one operator for paths and one for predicates. */
 
 /**
  * The kind of a JSON path (PostgreSQL manual, "The SQL/JSON Path Language").

@@ -77,10 +77,7 @@ export type ShapeQuestion =
   | { readonly kind: 'cursor'; readonly path: Path; readonly maxElements: number }
   /** Whether two values are equal: `same` or `other`. The values are not part of the answer. The path is empty. */
   | { readonly kind: 'same'; readonly path: Path; readonly left: Slot; readonly right: Slot }
-  /**
-   * The table of a node id, as the text `namespace` NUL `table` NUL `number of keys`; `other` for an unknown table,
-   * `bad` for an invalid node id.
-   */
+  /** `namespace` NUL `table` NUL `number of keys` of a node id; `other`: an unknown table; `bad`: an invalid id. */
   | {
       readonly kind: 'node';
       readonly path: Path;
@@ -180,10 +177,7 @@ const nothing: ReadonlyMap<string, string> = new Map();
 
 const jsonPathKind = readOnce(readJsonPath);
 
-/**
- * The form of time zone names. PostgreSQL also accepts self-defined zones such as `AAA1BBB2`, but each connection
- * caches every one it was given, without limit.
- */
+/** The form of time zone names. Zones such as `AAA1BBB2`, which PostgreSQL accepts, fill caches without limit. */
 const timeZoneName = /^(?!.{65})(?:[A-Za-z_]+(?:[-/][A-Za-z_]+)*|Etc\/GMT[-+]?1?\d|EST5EDT|CST6CDT|MST7MDT|PST8PDT)$/;
 
 // PostgreSQL would read numbers as object ids, and its errors distinguish missing schemas from forbidden ones.

@@ -326,10 +326,7 @@ function fromSettings(error: DatabaseError, scope: ErrorScope): PublicError {
   return mask(error, scope);
 }
 
-/**
- * The code of an error whose message is passed on; null for masked ones. An author's `raise` passes under any state
- * except internal errors (class XX).
- */
+/** The code of an error whose message is passed on, as that of `raise` under any state but class XX; else null. */
 function passingCode({
   sqlstate,
   raised,

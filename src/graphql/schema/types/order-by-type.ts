@@ -1,7 +1,4 @@
-/**
- * The inputs that order rows: by columns, by related rows of a to-one, by all related rows of a to-many, and by
- * functions of a row (docs/pagination.md).
- */
+/** The inputs that order rows: by columns, related rows, and functions of a row (docs/pagination.md). */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType } from 'graphql';
 import { aggregateFunctions } from '../../model/codecs.ts';
 import { isOrderable, rankEntries } from '../../model/extensions/added-entries.ts';

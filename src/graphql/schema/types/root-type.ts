@@ -18,10 +18,7 @@ export class RootType extends GraphQLObjectType<unknown, unknown> {
   readonly #fields: GraphQLFieldMap<unknown, unknown>;
   readonly #describe: (field: Field) => void;
 
-  /**
-   * @param entries Of several with one name, the last one wins.
-   * @param words Its description, and the describer of its fields.
-   */
+  /** @param entries The last one of a name wins. @param words Its description, and the describer of its fields. */
   constructor(
     name: string,
     entries: readonly RootEntry[],

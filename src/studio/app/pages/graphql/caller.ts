@@ -1,7 +1,4 @@
-/**
- * The caller of operations: the anon key, a user, or the service role. Operators need no service key: a path of the
- * studio accepts their access token instead.
- */
+/** The caller of operations. Operators need no service key: a path of the studio takes their access token. */
 import type { OperatorToken } from '../../../../auth/answers/operator-token.ts';
 import { ApiError, bearer } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
