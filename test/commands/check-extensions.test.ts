@@ -156,7 +156,7 @@ describe('an index and row security', async () => {
   const execution = await startExecution(database, {});
   const conditions = async (role: string, given: string): Promise<string> => {
     const [statement] = await execution.statements(role, `{ thingCollection(${given}) { edges { node { id } } } }`);
-    const values = bindSlots(statement!.slots, { variables: {}, introspection: new Map() });
+    const values = bindSlots(statement!.slots, { variables: {}, introspection: new Map(), countedBytes: 1_000_000 });
     await database.query(`begin; set local role ${role}`);
     const plan = await database.query<{ 'QUERY PLAN': string }>(`explain ${statement!.text}`, values);
     await database.query('rollback');

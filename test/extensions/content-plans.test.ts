@@ -51,7 +51,7 @@ async function blocksRead(role: string, table: string, [type, filter, values]: F
   await client.query(`prepare filtered as ${statement!.text}`);
   const blocks: number[] = [];
   for (const { variables } of [...new Array(6).fill(given[0]!), ...given]) {
-    const bound = bindSlots(statement!.slots, { variables, introspection: new Map() });
+    const bound = bindSlots(statement!.slots, { variables, introspection: new Map(), countedBytes: 1_000_000 });
     const literals = bound.map((value) => client.escapeLiteral(String(value))).join();
     const { rows } = await client.query(`explain (analyze, buffers, format json) execute filtered (${literals})`);
     const { Plan } = rows[0]['QUERY PLAN'][0];

@@ -263,7 +263,7 @@ describe('with 100,000 rows, indexes serve', async () => {
   /** Blocks of 8 kB that the statement of the operation reads, planned for its values or for any. */
   async function blocks(role: string, query: string, mode = 'force_custom_plan'): Promise<number> {
     const [statement] = await on.statements(role, query);
-    const values = bindSlots(statement!.slots, { variables: {}, introspection: new Map() });
+    const values = bindSlots(statement!.slots, { variables: {}, introspection: new Map(), countedBytes: 1_000_000 });
     const given = values.map((value) => client.escapeLiteral(String(value))).join();
     await client.query(`reset all; reset role; deallocate all; set role ${role}; set plan_cache_mode = ${mode}`);
     await client.query(`prepare filtered as ${statement!.text}`);

@@ -102,7 +102,7 @@ describe('on many rows', async () => {
   }
   const explain = async (query: string, variables: Record<string, unknown> = {}): Promise<PlanNode[]> => {
     const [statement] = await big.execution.statements('anon', query, { variables });
-    const values = bindSlots(statement!.slots, { variables, introspection: new Map() });
+    const values = bindSlots(statement!.slots, { variables, introspection: new Map(), countedBytes: 1_000_000 });
     const rows = await big.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
       `explain (format json) ${statement!.text}`,
       values,

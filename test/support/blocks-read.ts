@@ -21,7 +21,7 @@ export async function blocksRead(database: TestDatabase, execution: TestExecutio
   atEnd(() => client.end());
   return async (role, query, variables = {}) => {
     const [statement] = await execution.statements(role, query, { variables });
-    const values = bindSlots(statement!.slots, { variables, introspection: new Map() });
+    const values = bindSlots(statement!.slots, { variables, introspection: new Map(), countedBytes: 1_000_000 });
     await client.query(`set role ${role}`);
     const { rows } = await client.query(`explain (analyze, buffers, format json) ${statement!.text}`, values);
     const { Plan } = rows[0]['QUERY PLAN'][0];

@@ -14,6 +14,7 @@ import type { DocumentVariables } from './input/document-variables.ts';
 import { type ComparedOperand, createBudget, type Pattern, spend } from './input/plan-budget.ts';
 import { answerQuestion, Shape, type ShapeQuestion } from './input/shape.ts';
 import type { Variables } from './input/slot.ts';
+import { type AnswerObjects, answerObjects } from './plan/answer-objects.ts';
 import { type CustomPlanning, customPlanning, lightPages, runsUserCode } from './plan/inspect-plan.ts';
 import type { LimitPlan, SelectedValue } from './plan/plan.ts';
 import { planObject } from './plan/plan-object.ts';
@@ -37,6 +38,9 @@ export interface CompiledOperation {
   readonly constants: readonly (string | null)[] | null;
   readonly errors: readonly PublicError[];
   readonly costs: readonly (readonly LimitPlan[])[];
+  readonly objects: readonly AnswerObjects[];
+  /** Whether its statements count long objects (sql/bounded-object.ts). */
+  readonly countsObjects: boolean;
   /** Regular expressions and JSON paths of filters. */
   readonly patterns: readonly Pattern[];
   /** Operands whose size multiplies the work on a row. */
@@ -90,6 +94,7 @@ export class OperationCompiler {
   #root: Branch | null = null;
   #shapes = 0;
   #bytes = 0;
+  #countsObjects = false;
 
   constructor(source: OperationSource) {
     this.#source = source;
@@ -112,6 +117,12 @@ export class OperationCompiler {
     return branch.compiled;
   }
 
+  /** From now on, its statements count long objects. */
+  countObjects(): void {
+    this.#countsObjects = true;
+    this.forget();
+  }
+
   forget(): void {
     this.#root = null;
     this.#shapes = 0;
@@ -120,7 +131,7 @@ export class OperationCompiler {
 
   #compileNew(variables: Variables): CompiledOperation {
     const shape = new Shape(variables);
-    const compiled = compileOperation(this.#source, this.#fragments, shape);
+    const compiled = compileOperation(this.#source, this.#fragments, shape, this.#countsObjects);
     for (const error of compiled.errors) forgetStack(error);
     if (this.#shapes >= maxShapes) this.forget();
     this.#root = insert(this.#root, shape, compiled);
@@ -146,6 +157,7 @@ function compileOperation(
   source: OperationSource,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   shape: Shape,
+  countsObjects: boolean,
 ): CompiledOperation {
   const budget = createBudget();
   const planner: Planner = {
@@ -166,7 +178,10 @@ function compileOperation(
   };
   const plan = planOperation(planner, source.operation);
   const constants = plan.kind === 'query' ? constantsOf(plan.fields) : null;
-  const statements = constants === null ? printOperation(plan) : [];
+  // A mutation is not undone for the size of its answer.
+  const counting = plan.kind === 'mutation' ? 'count_and_drop' : 'count';
+  const longObjects = countsObjects ? counting : 'end';
+  const statements = constants === null ? printOperation(plan, longObjects) : [];
   return {
     kind: plan.kind,
     statements,
@@ -175,6 +190,8 @@ function compileOperation(
     introspectionKeys: plan.fields.flatMap(({ key, kind }) => (kind === 'introspection' ? [key] : [])),
     errors: plan.errors,
     costs: plan.costs,
+    objects: answerObjects(plan.fields),
+    countsObjects,
     patterns: planner.budget.patterns,
     operands: planner.budget.operands,
     runsUserCode: runsUserCode(plan),

@@ -203,6 +203,22 @@ export function rowsOf(paths: readonly (readonly LimitPlan[])[], variables: Vari
   return paths.reduce((sum, pages) => sum + sizeOf(pages), 0);
 }
 
+/**
+ * Bytes of JSON from which an object of the answer counts: all shorter ones together are within the limit of an answer.
+ * Null: not even those without long values are, so that they must all be counted.
+ */
+export function countedBytes({ objects }: CompiledOperation, variables: Variables, maxBytes: number): number | null {
+  const source = { variables, introspection: new Map<string, string>() };
+  let count = 0;
+  let bytes = 0;
+  for (const { pages, bytes: each, bounds } of objects) {
+    const number = pages.reduce((product, page) => product * limitOf(page, source), 1);
+    count += number * bounds;
+    bytes += number * each;
+  }
+  return bytes > maxBytes ? null : Math.floor(maxBytes / Math.max(1, count));
+}
+
 /** The row limit for the values of a request. */
 export function limitOf(limit: LimitPlan, source: BindingSource): number {
   return limit.kind === 'constant' ? limit.value : Number(bindSlot(limit.slot, source));

@@ -14,13 +14,13 @@ import { coerceVariables } from '../compile/input/document-variables.ts';
 import { RequestRefusal } from '../compile/input/input.ts';
 import type { ValueLanguage } from '../compile/input/plan-budget.ts';
 import type { Variables } from '../compile/input/slot.ts';
-import type { Statement } from '../compile/print/print-operation.ts';
+import { leftStatement, type Statement } from '../compile/print/print-operation.ts';
 import { explainMissing } from '../model/explain-missing.ts';
 import { explainVariables } from '../schema/explain-mistake.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { citedInput, hideUnsent, placeOfRows } from './answer/cited-input.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
-import { committedTooLarge, type ErrorScope, fromGraphQLError } from './answer/public-error.ts';
+import { committedTooLarge, type ErrorScope, fromGraphQLError, isLongObject } from './answer/public-error.ts';
 import { type AnswerContext, RowsAnswer } from './answer/rows-answer.ts';
 import type { Clue } from './documents.ts';
 import {
@@ -28,7 +28,7 @@ import {
   type IntrospectionRequest,
   introspectionBody,
 } from './introspection/answer-introspection.ts';
-import { assertDocumentLimits, assertOperationLimits, limitOf, rowsOf } from './limits.ts';
+import { assertDocumentLimits, assertOperationLimits, countedBytes, limitOf, rowsOf } from './limits.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, noSteps, runFlight } from './run-flight.ts';
 
 /** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */
@@ -104,15 +104,19 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
     return refuse(await withHints(errors, clues, execution, attempt), hash, name);
   }
   // Some variables match their declared types but not the places where they are used.
-  const compiled = orRefusal(RequestRefusal, () => operation.compiler.compile(coerced.variables));
+  const { compiler } = operation;
+  const { variables } = coerced;
+  const compiled = orRefusal(RequestRefusal, () => compiler.compile(variables));
   if (compiled instanceof PublicError) return refuse([compiled], hash, name);
-  const refusal = orRefusal(PublicError, () => assertOperationLimits(compiled, coerced.variables, limits));
+  const refusal = orRefusal(PublicError, () => assertOperationLimits(compiled, variables, limits));
   if (refusal) return refuse([refusal], hash, name);
   watch.compileMs += performance.now() - compileStart;
   const outcome = { operationName: name, documentHash: hash };
-  const { variables } = coerced;
   const run: CompiledRun = { attempt, document: document.document, compiled, variables, outcome };
-  const result = await runCompiled(options, execution, run);
+  const result = await runCounting(options, execution, run, () => {
+    compiler.countObjects();
+    return compiler.compile(variables);
+  });
   const introspectionClues = result.errors.map(({ code }) =>
     code === 'INTROSPECTION_DISABLED' ? introspectionDisabledClue : null,
   );
@@ -140,10 +144,33 @@ interface CompiledRun {
   readonly outcome: Pick<Outcome, 'operationName' | 'documentHash'>;
 }
 
+/** Runs it, with long objects counted where it meets one. @param count Compiles it in that way, now and from now on. */
+async function runCounting(
+  options: ExecuteOptions,
+  execution: Execution,
+  run: CompiledRun,
+  count: () => CompiledOperation,
+): Promise<Pick<Outcome, 'data' | 'body' | 'errors'>> {
+  const { compiled, variables } = run;
+  const bytes = countedBytes(compiled, variables, options.maxResponseBytes);
+  if (compiled.countsObjects || bytes === null) {
+    const counting = compiled.countsObjects ? compiled : count();
+    return runCompiled(options, execution, { ...run, compiled: counting }, bytes ?? 0);
+  }
+  try {
+    return await runCompiled(options, execution, run, bytes);
+  } catch (error) {
+    // All is rolled back.
+    if (!(error instanceof FailedRun) || !isLongObject(error.cause)) throw error;
+    return runCompiled(options, execution, { ...run, compiled: count() }, bytes);
+  }
+}
+
 async function runCompiled(
   options: ExecuteOptions,
   execution: Execution,
   run: CompiledRun,
+  countedBytes: number,
 ): Promise<Pick<Outcome, 'data' | 'body' | 'errors'>> {
   const { compiled, attempt } = run;
   const isMutation = compiled.kind === 'mutation';
@@ -157,20 +184,24 @@ async function runCompiled(
     await checkRole(options, execution, run);
     return answerConstants(compiled, constants, asked);
   }
-  const source = { variables: run.variables, introspection: await textsOf(asked) };
+  const source = { variables: run.variables, introspection: await textsOf(asked), countedBytes };
   const answers = new Map<number, RowsAnswer>();
   const making = { maxBytes: options.maxResponseBytes, isMutation };
   const steps = compiled.statements.map((statement, index) =>
     stepOf(statement, source, making, (answer) => answers.set(index, answer)),
   );
-  const { lightPages, runsUserCode, customPlanning } = compiled;
+  const { lightPages, runsUserCode, customPlanning, countsObjects } = compiled;
+  const dropsObjects = countsObjects && isMutation;
+  if (dropsObjects) steps.push(stepOf(leftStatement, source, making, () => {}));
   const isLight = lightPages !== null && rowsOf(lightPages, run.variables) <= maxLightRows;
-  const work = { isRequest: true, steps, mutation: isMutation, runsUserCode, isLight, customPlanning };
+  const work = { isRequest: true, steps, mutation: isMutation, runsUserCode, isLight, customPlanning, countsObjects };
   try {
     const results = await runFlight(options, execution, attempt, work);
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
     if (tooLarge !== undefined)
       throw committedTooLarge(options.maxResponseBytes, keys[compiled.statements[tooLarge[0]]!.field]!);
+    if (dropsObjects && Number(results.at(-1)) < 0)
+      throw committedTooLarge(options.maxResponseBytes, keys.length === 1 ? keys[0]! : null);
     return { data: isMutation ? joinFields(keys, valuesOf(compiled, results)) : (results[0] ?? 'null'), errors };
   } catch (error) {
     throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
@@ -234,7 +265,9 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
     citedInput: (step, message) => citedInput(message, statements[step - 1]?.slots ?? [], run.variables),
     hideUnsent: (step, message) => {
       const source = { variables: run.variables, introspection: new Map() };
-      return hideUnsent(message, bindSlots(statements[step - 1]?.slots ?? [], source));
+      // Ours are none of the client's values.
+      const sent = statements[step - 1]?.slots.filter(({ kind }) => kind !== 'counted_bytes' && kind !== 'bytes_left');
+      return hideUnsent(message, bindSlots(sent ?? [], source));
     },
     parsedInput: (language) => parsedInput(run.compiled, language),
     hasRegex: run.compiled.patterns.some(({ language }) => language === 'regex' || language === 'jsonpath'),

@@ -11,6 +11,7 @@ import type { ReplicaNeed } from '../../postgres/pool/replica.ts';
 import type { Replicas } from '../../postgres/pool/replicas.ts';
 import type { FlightResult } from '../../postgres/wire/flight.ts';
 import type { Observe, Stopwatch } from '../../shared/observation.ts';
+import { bytesLeft } from '../compile/input/bind-slot.ts';
 import type { GraphQLRequest, RequestContext } from './executor.ts';
 import type { RequestLimits } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
@@ -67,6 +68,7 @@ export const noSteps = {
   runsUserCode: false,
   isLight: false,
   customPlanning: 'never',
+  countsObjects: false,
 } as const;
 
 /** Whether flights check the age of the model. */
@@ -84,6 +86,8 @@ function freshnessOf(options: ExecuteOptions, attempt: Attempt) {
 interface Work extends Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'isLight' | 'customPlanning'> {
   /** False: only a check of ours, which the function that runs before a request does not see. */
   readonly isRequest: boolean;
+  /** Statements count the bytes of long objects. */
+  readonly countsObjects: boolean;
 }
 
 /**
@@ -105,7 +109,9 @@ export async function runFlight(
     caller: execution.caller,
     queuedAs: execution.context.queuedAs,
     searchPath: role.searchPath,
-    settings: role.settings,
+    settings: work.countsObjects
+      ? new Map([...role.settings, [bytesLeft, String(options.maxResponseBytes)]])
+      : role.settings,
     timeoutMs: role.timeoutMs,
     requestTimeoutMs: options.requestTimeoutMs,
     freshness: freshnessOf(options, attempt),

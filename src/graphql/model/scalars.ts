@@ -35,26 +35,35 @@ interface ScalarRow {
   readonly cursorForm: ColumnForm | null;
   /** Except as JSON, its text depends on settings of the role. */
   readonly dependsOnSettings: boolean;
+  /** Most bytes of its JSON; null: as long as the value is. */
+  readonly maxBytes: number | null;
 }
 
 const plain = { inLists: true, increments: false, dependsOnSettings: false } as const;
-const special = { inLists: false, increments: false, form: null, cursorForm: null, dependsOnSettings: false } as const;
+const special = {
+  inLists: false,
+  increments: false,
+  form: null,
+  cursorForm: null,
+  dependsOnSettings: false,
+  maxBytes: null,
+} as const;
 
 const scalars = {
   ID: { ...special, filter: 'id' },
-  Int: { ...plain, filter: 'ordered', increments: true, form: 'json', cursorForm: 'json' },
+  Int: { ...plain, filter: 'ordered', increments: true, form: 'json', cursorForm: 'json', maxBytes: 11 },
   // `jsonb` expands the digits of floats.
-  Float: { ...plain, filter: 'ordered', increments: true, form: 'number', cursorForm: null },
-  String: { ...plain, filter: 'text', form: 'text', cursorForm: 'text' },
-  Boolean: { ...plain, filter: 'equality', form: 'boolean', cursorForm: 'boolean' },
-  Date: { ...plain, filter: 'ordered', form: null, cursorForm: 'json', dependsOnSettings: true },
-  Time: { ...plain, filter: 'ordered', form: 'quoted', cursorForm: 'quoted' },
-  Datetime: { ...plain, filter: 'ordered', form: null, cursorForm: 'json', dependsOnSettings: true },
-  BigInt: { ...plain, filter: 'ordered', increments: true, form: 'quoted', cursorForm: 'json' },
-  UUID: { ...plain, filter: 'membership', form: 'quoted', cursorForm: 'quoted' },
+  Float: { ...plain, filter: 'ordered', increments: true, form: 'number', cursorForm: null, maxBytes: 24 },
+  String: { ...plain, filter: 'text', form: 'text', cursorForm: 'text', maxBytes: null },
+  Boolean: { ...plain, filter: 'equality', form: 'boolean', cursorForm: 'boolean', maxBytes: 5 },
+  Date: { ...plain, filter: 'ordered', form: null, cursorForm: 'json', dependsOnSettings: true, maxBytes: 17 },
+  Time: { ...plain, filter: 'ordered', form: 'quoted', cursorForm: 'quoted', maxBytes: 24 },
+  Datetime: { ...plain, filter: 'ordered', form: null, cursorForm: 'json', dependsOnSettings: true, maxBytes: 40 },
+  BigInt: { ...plain, filter: 'ordered', increments: true, form: 'quoted', cursorForm: 'json', maxBytes: 22 },
+  UUID: { ...plain, filter: 'membership', form: 'quoted', cursorForm: 'quoted', maxBytes: 38 },
   JSON: { ...special, filter: null },
   Cursor: { ...special, filter: null },
-  BigFloat: { ...plain, filter: 'ordered', increments: true, form: 'quoted', cursorForm: 'number' },
+  BigFloat: { ...plain, filter: 'ordered', increments: true, form: 'quoted', cursorForm: 'number', maxBytes: null },
   Opaque: { ...special, filter: 'equality' },
 } as const satisfies Readonly<Record<string, ScalarRow>>;
 

@@ -6,6 +6,7 @@ import { isTypename, printObjectQuery } from '../sql/object.ts';
 import { type PrintedValue, printCall, printMembers, type SqlPrinter } from '../sql/printer.ts';
 import { list, type Row } from '../sql/row.ts';
 import { type Sql, sql } from '../sql/sql.ts';
+import { madeAtOnce, maxBytesIn } from '../sql/value-bytes.ts';
 import type { AnswerColumn, AnswerPiece, RowPiece } from './answer-layout.ts';
 
 /** JSON text: constants, and placeholders of values. */
@@ -68,9 +69,18 @@ export interface RowContext {
   readonly isRow: Sql | null;
 }
 
-/** Nested rows are JSON anyway, which PostgreSQL then makes best in one step. */
+/**
+ * Nested rows are JSON anyway, which PostgreSQL then makes best in one step. Many long values that it computes as well: it
+ * makes a row of them whole, and only an object is bounded.
+ */
 export function isFlat({ entries }: ObjectPlan): boolean {
+  const computed = entries.filter((entry) => (entry.kind === 'call' || isPart(entry)) && maxBytesIn(entry) === null);
+  if (computed.length > madeAtOnce) return false;
   return entries.every(({ kind }) => kind !== 'row' && kind !== 'connection' && kind !== 'result');
+}
+
+function isPart(entry: ObjectPlan['entries'][number]): boolean {
+  return entry.kind === 'column' && entry.at !== null;
 }
 
 /** Whether a computed field is among the entries. */
@@ -91,7 +101,7 @@ export function writtenPieces(context: RowContext, entries: WritePlan['entries']
 function recordPieces(context: RowContext, object: ObjectPlan): Pieces<RowPart> {
   if (isFlat(object) && !callsRoutine(object)) return layOutRow(context, object);
   const { printer, row, selection } = context;
-  const json = printObjectQuery(printer.names, printMembers(printer, object, row));
+  const json = printObjectQuery(printer, printMembers(printer, object, row));
   return [{ kind: 'column', index: selection.add(null, json), form: 'json' }];
 }
 

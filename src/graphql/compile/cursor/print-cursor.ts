@@ -70,6 +70,14 @@ function encode(elements: readonly Sql[]): Sql {
   return sql`pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to(${array}, 'UTF8'), 'base64'), e'\\n', '')`;
 }
 
+/** Whether cursors in this order have no bound for their length. */
+export function hasLongCursors(order: readonly OrderTerm[]): boolean {
+  return order.some(({ expression }) => {
+    const element = elementOf(expression);
+    return element !== 'enum' && (element === null || element === 'list' || scalarRow(element).maxBytes === null);
+  });
+}
+
 /** Whether a row's columns suffice for its cursor. */
 export function hasCursorColumns(order: readonly OrderTerm[]): boolean {
   return order.every(({ expression }) => rowOf(expression)?.cursorForm);

@@ -19,6 +19,8 @@ export interface BindingSource {
   readonly variables: Variables;
   /** JSON text by response key, for operations with `__schema` or `__type` besides data. */
   readonly introspection: ReadonlyMap<string, string>;
+  /** For statements only: bytes of JSON from which an object counts. */
+  readonly countedBytes?: number;
 }
 
 /** Fills slots in order. */
@@ -80,6 +82,11 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       );
     case 'introspection':
       return source.introspection.get(slot.responseKey) ?? null;
+    case 'counted_bytes':
+      invariant(source.countedBytes !== undefined, 'a statement is bound with the bytes that count');
+      return String(source.countedBytes);
+    case 'bytes_left':
+      return bytesLeft;
     default:
       return unreachable(slot);
   }
@@ -112,3 +119,6 @@ function linksOf(rows: readonly Variables[], below: Path): readonly (number | nu
  * so neither a function that a caller can call nor a trigger can read or set them.
  */
 const settingPrefix = `pgreflect_${randomBytes(16).toString('hex')}`;
+
+/** The setting of the slot `bytes_left`. */
+export const bytesLeft = `${settingPrefix}.bytes_left`;

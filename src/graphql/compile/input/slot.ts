@@ -62,7 +62,11 @@ export type Slot =
   /** A digest of these values in twelve characters. */
   | { readonly kind: 'digest'; readonly of: readonly (string | Slot)[] }
   /** The answer of a meta field, as JSON text. */
-  | { readonly kind: 'introspection'; readonly responseKey: string };
+  | { readonly kind: 'introspection'; readonly responseKey: string }
+  /** Bytes of JSON from which an object within the answer counts (compile/sql/bounded-object.ts). */
+  | { readonly kind: 'counted_bytes' }
+  /** Name of the setting with the bytes that such objects may still have. */
+  | { readonly kind: 'bytes_left' };
 
 /** What sets a column of an inserted row: the key of its value, or those of related objects. */
 export interface RowKey {

@@ -7,22 +7,23 @@ import { comparedAs } from '../../model/model.ts';
 import type { AggregateEntry, ColumnAggregate, GroupExpression } from '../plan/plan.ts';
 import { where } from '../sql/condition.ts';
 import { printAggregated } from '../sql/expression.ts';
-import { type Member, printEntries, printObject } from '../sql/object.ts';
+import { type Member, type ObjectPrinter, printEntries, printObject, type SizedValue } from '../sql/object.ts';
 import type { SqlPrinter } from '../sql/printer.ts';
-import { list, type Names, type Row, type RowSet } from '../sql/row.ts';
+import { list, type Row, type RowSet } from '../sql/row.ts';
 import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
+import { maxBytesOf } from '../sql/value-bytes.ts';
 
 /** Collects the values that a select computes, each once, and builds objects from them. */
 export class Computed {
-  readonly #names: Names;
+  readonly #printer: ObjectPrinter;
   readonly #row: Row;
   /** The alias of the select. */
   readonly #alias: string;
   readonly #columns = new Map<string, Sql>();
   readonly #objects: Sql[] = [];
 
-  constructor(names: Names, row: Row, alias: string) {
-    this.#names = names;
+  constructor(printer: ObjectPrinter, row: Row, alias: string) {
+    this.#printer = printer;
     this.#row = row;
     this.#alias = alias;
   }
@@ -47,12 +48,12 @@ export class Computed {
   /** The value of an entry of an aggregate object. */
   print(entry: Exclude<AggregateEntry, { kind: 'typename' }>): Sql {
     if (entry.kind === 'count') return this.compute(entry);
-    return this.object(printEntries(entry.entries, (item) => printNumber(this.compute(item), item)));
+    return this.object(printEntries(entry.entries, (item) => measured(printNumber(this.compute(item), item), item)));
   }
 
   /** An object nested in the select's object. */
   object(members: readonly Member[]): Sql {
-    const object = printObject(this.#names, members);
+    const object = printObject(this.#printer, members);
     this.#objects.push(sql` cross join ${object.from}`);
     return object.value;
   }
@@ -83,14 +84,19 @@ function idOf(expression: GroupExpression): string {
 export function printAggregate(printer: SqlPrinter, entries: readonly AggregateEntry[], rows: RowSet): Sql {
   const { from, row, condition } = rows.scan([]);
   const name = printer.names.next('g');
-  const computed = new Computed(printer.names, row, name);
+  const computed = new Computed(printer, row, name);
   const object = printObject(
-    printer.names,
+    printer,
     printEntries(entries, (entry) => computed.print(entry)),
   );
   const values = computed.columns();
   const scan = values.length === 0 ? sql`select` : sql`select ${list(values)} from ${from}${where(condition)}`;
   return sql`(select ${object.json} from (${scan}) as ${ident(name)}${computed.joined()} cross join ${object.from})`;
+}
+
+function measured(value: Sql, entry: ColumnAggregate): Sql | SizedValue {
+  const isShort = entry.kind === 'distinct_count' || maxBytesOf(entry.column.type) !== null;
+  return isShort ? value : { value, of: 'json' };
 }
 
 function printNumber(value: Sql, entry: ColumnAggregate): Sql {

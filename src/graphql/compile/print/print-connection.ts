@@ -175,7 +175,7 @@ function printSelect(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSet, op
     plan.entries,
     (entry) => page?.members.get(entry) ?? printEntry(printer, plan, entry, rows),
   );
-  const object = printObject(printer.names, members);
+  const object = printObject(printer, members);
   return page === null
     ? sql`select ${object.json} from ${before}${object.from}`
     : sql`select ${object.json} from ${before}${page.from} cross join ${object.from}`;

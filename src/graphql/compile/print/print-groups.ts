@@ -17,6 +17,7 @@ import { printOutput } from '../sql/output.ts';
 import type { SqlPrinter } from '../sql/printer.ts';
 import { list, type Row, type RowSet } from '../sql/row.ts';
 import { builtin, empty, ident, integerLiteral, literal, param, type Sql, sql } from '../sql/sql.ts';
+import { maxBytesOf } from '../sql/value-bytes.ts';
 import { Computed } from './print-aggregate.ts';
 import { printLimit } from './print-scan.ts';
 
@@ -24,16 +25,19 @@ import { printLimit } from './print-scan.ts';
 export function printGroups(printer: SqlPrinter, plan: GroupsPlan, rows: RowSet): Sql {
   const { from, row, condition } = rows.scan([]);
   const name = printer.names.next('g');
-  const computed = new Computed(printer.names, row, name);
+  const computed = new Computed(printer, row, name);
   const keys = plan.keys.map((key, index) => computed.add(`k${index}`, printKey(key, row)));
   const members = printEntries(plan.entries, (entry) => {
     if (entry.kind !== 'keys') return computed.print(entry);
-    const inner = printEntries(entry.entries, ({ index }) =>
-      index === null ? sql`null` : printOutput(keys[index]!, plan.keys[index]!.column.type!, printer.enums),
-    );
+    const inner = printEntries(entry.entries, ({ index }) => {
+      if (index === null) return sql`null`;
+      const { type } = plan.keys[index]!.column;
+      const value = printOutput(keys[index]!, type!, printer.enums);
+      return maxBytesOf(type) === null ? { value, of: 'json' } : value;
+    });
     return computed.object(inner);
   });
-  const object = printObject(printer.names, members);
+  const object = printObject(printer, members);
   const order = plan.order.map((term) => printTerm(computed, term, plan.keys, rows.isStored));
   const groupBy = list(keys.map((_, index) => integerLiteral(index + 1)));
   const offset = plan.offset === null ? empty : sql` offset ${printLimit(plan.offset)}`;

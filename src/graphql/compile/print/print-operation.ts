@@ -12,16 +12,18 @@ import type {
   ObjectsPlace,
   OperationPlan,
   SelectedValue,
+  Typename,
   ValuePlan,
   WriteChange,
   WritePlan,
 } from '../plan/plan.ts';
 import type { Assignment } from '../plan/write/assignment.ts';
 import type { NestedWrites } from '../plan/write/nested-writes.ts';
+import { type LongObjects, printLeft } from '../sql/bounded-object.ts';
 import { isTypename, printEntries, printObject } from '../sql/object.ts';
 import type { SqlPrinter } from '../sql/printer.ts';
 import { Names } from '../sql/row.ts';
-import { printSql, type Sql, sql, type ZonedSlot } from '../sql/sql.ts';
+import { literal, printSql, type Sql, sql, type ZonedSlot } from '../sql/sql.ts';
 import { printConnectionText } from './print-connection.ts';
 import { printRows } from './print-rows.ts';
 import { printSchemaAssertion } from './print-schema-assertion.ts';
@@ -68,18 +70,18 @@ const noRefusals: Refusals = { atMost: null, objects: null, place: null, increme
 
 type UpdateListValue = Extract<ValuePlan, { readonly kind: 'update_list' }>;
 
-/** Prints the statements of an operation; none if every field was refused. */
-export function printOperation(plan: OperationPlan): readonly Statement[] {
+/** Prints the statements of an operation; none if every field was refused. @param longObjects See bounded-object.ts. */
+export function printOperation(plan: OperationPlan, longObjects: LongObjects): readonly Statement[] {
   if (plan.fields.length === 0 && plan.errors.length > 0) return [];
   if (plan.kind === 'mutation') {
     return plan.fields.flatMap((field, index) =>
-      printMutationField(plan, field).map((printed) => ({ ...printed, field: index })),
+      printMutationField(plan, field, longObjects).map((printed) => ({ ...printed, field: index })),
     );
   }
   const check = offsetCheck(plan, plan.fields);
-  const rows = printRows(makePrinter(plan), plan.fields);
+  const rows = printRows(makePrinter(plan, longObjects), plan.fields);
   if (rows !== null) return [{ ...valueStatement(sql`${rows.select}${check}`, rows.layout), field: 0 }];
-  const printer = makePrinter(plan);
+  const printer = makePrinter(plan, longObjects);
   const select = plan.fields.some(hasEdges) ? printDataText(printer, plan.fields) : printData(printer, plan.fields);
   return [{ ...valueStatement(sql`${select}${check}`), field: 0 }];
 }
@@ -95,13 +97,16 @@ function valueStatement(piece: Sql, layout = layOutText(), refusals = noRefusals
   return { ...printSql(piece), layout, result: 'value', refusals };
 }
 
+/** Tells how many bytes of long objects are left; fewer than zero: some were dropped. */
+export const leftStatement: Statement = { ...valueStatement(printLeft), field: 0 };
+
 function hasEdges(field: SelectedValue): boolean {
   return field.kind === 'connection' && field.connection.entries.some(({ kind }) => kind === 'edges');
 }
 
 function printData(printer: SqlPrinter, fields: readonly SelectedValue[]): Sql {
   const members = printEntries(fields, (field) => printValue(printer, field, null));
-  const object = printObject(printer.names, members);
+  const object = printObject(printer, members);
   return sql`select ${object.json} from ${object.from}`;
 }
 
@@ -118,9 +123,9 @@ function printDataText(printer: SqlPrinter, fields: readonly SelectedValue[]): S
   return sql`select ${printText(texts)}`;
 }
 
-function printMutationField(plan: OperationPlan, field: SelectedValue): readonly Printed[] {
-  if (field.kind === 'update_list') return printUpdateList(plan, field);
-  const printer = makePrinter(plan);
+function printMutationField(plan: OperationPlan, field: SelectedValue, longObjects: LongObjects): readonly Printed[] {
+  if (field.kind === 'update_list') return printUpdateList(plan, field, longObjects);
+  const printer = makePrinter(plan, longObjects);
   if (field.kind === 'write') {
     const { write } = field;
     const check = printSchemaAssertion([field], plan.composites);
@@ -131,17 +136,23 @@ function printMutationField(plan: OperationPlan, field: SelectedValue): readonly
   const check = offsetCheck(plan, [field]);
   const called = field.kind === 'call' ? printCalledValue(field.call) : null;
   if (called !== null) return [valueStatement(sql`${called.select}${check}`, layOutAll([called.column]))];
-  const [member] = printEntries([field], (value) => printValue(printer, value, null));
-  return [valueStatement(sql`select pg_catalog.to_json(${member!.value})${check}`)];
+  const value = isTypename(field)
+    ? sql`${literal(field.name)}::pg_catalog.text`
+    : printValue(printer, field as Exclude<SelectedValue, Keyed<Typename>>, null);
+  return [valueStatement(sql`select pg_catalog.to_json(${value})${check}`)];
 }
 
-function printUpdateList(plan: OperationPlan, field: Keyed<UpdateListValue>): readonly Printed[] {
+function printUpdateList(
+  plan: OperationPlan,
+  field: Keyed<UpdateListValue>,
+  longObjects: LongObjects,
+): readonly Printed[] {
   const { key, list } = field;
   const { table, entries } = list;
   return list.writes.flatMap(({ change, place }): readonly Printed[] => {
     if (change.kind === 'update') {
       const alone = { key, kind: 'write', write: { table, change, entries, nested: null } } as const;
-      return printMutationField(plan, alone).map((printed) => ({
+      return printMutationField(plan, alone, longObjects).map((printed) => ({
         ...printed,
         result: 'elements',
         refusals: { ...printed.refusals, place },
@@ -149,7 +160,7 @@ function printUpdateList(plan: OperationPlan, field: Keyed<UpdateListValue>): re
     }
     const refusals = { ...noRefusals, increment: onlyIncrement(table, change.set) };
     const check = printSchemaAssertion([field], plan.composites);
-    const { statement, layout } = printBulkJson(makePrinter(plan), list, change, check);
+    const { statement, layout } = printBulkJson(makePrinter(plan, longObjects), list, change, check);
     return [{ ...valueStatement(statement, layout, refusals), result: 'elements' }];
   });
 }
@@ -185,6 +196,6 @@ function printNestedWrites(
   return [...printed, valueStatement(statement, layout, { ...noRefusals, place: steps[root]!.place })];
 }
 
-function makePrinter(plan: OperationPlan): SqlPrinter {
-  return { names: new Names(), enums: plan.enums, printValue };
+function makePrinter(plan: OperationPlan, longObjects: LongObjects): SqlPrinter {
+  return { names: new Names(), enums: plan.enums, longObjects, printValue };
 }

@@ -6,12 +6,12 @@
  */
 
 import { objectPieces } from '../answer/row-layout.ts';
-import { printCursor } from '../cursor/print-cursor.ts';
+import { hasLongCursors, printCursor } from '../cursor/print-cursor.ts';
 import { runsVolatile } from '../plan/inspect-plan.ts';
 import type { ConnectionEntry, ConnectionPlan, ObjectPlan, PageFact } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
 import { conjunction, where } from '../sql/condition.ts';
-import { isTypename, type PrintedObject, printEntries, printObject } from '../sql/object.ts';
+import { isTypename, type PrintedObject, printEntries, printObject, type SizedValue } from '../sql/object.ts';
 import { printMembers, type SqlPrinter } from '../sql/printer.ts';
 import { list, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
@@ -96,29 +96,40 @@ function printNumbered(context: PageContext, scan: Sql): Sql {
 type EdgesEntry = Extract<ConnectionEntry, { kind: 'edges' }>;
 
 function printEdges(context: PageContext, entry: EdgesEntry): Sql {
-  const { printer } = context;
   const kept = keptEdges(context);
-  const members = printEntries(entry.entries, (edge) =>
-    edge.kind === 'cursor' ? pageCursor(context) : printNode(context, edge.object, kept).value,
-  );
-  const edge = printObject(printer.names, members);
-  context.laterals.push(sql` cross join ${edge.from}`);
-  const aggregated = sql`pg_catalog.json_agg(${edge.value}${edgeOrder(context)})${filter(kept)}`;
+  const aggregated = sql`pg_catalog.json_agg(${printEdge(context, entry, kept).value}${edgeOrder(context)})${filter(kept)}`;
   return sql`coalesce(${aggregated}, '[]'::pg_catalog.json)`;
 }
 
 // The list's elements, without brackets.
 function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
   const kept = keptEdges(context);
-  const edge = printText(
-    objectPieces(entry.entries, (part): readonly TextPart[] =>
-      part.kind === 'cursor'
-        ? // Base64 needs no escapes.
-          ['"', pageCursor(context), '"']
-        : [sql`${printNode(context, part.object, kept).json}::pg_catalog.text`],
-    ),
-  );
+  const hasLong = entry.entries.some(({ kind }) => kind === 'cursor') && hasLongCursors(context.plan.order);
+  // Only an object is bounded.
+  const edge = hasLong
+    ? sql`${printEdge(context, entry, kept).json}::pg_catalog.text`
+    : printText(
+        objectPieces(entry.entries, (part): readonly TextPart[] =>
+          part.kind === 'cursor'
+            ? // Base64 needs no escapes.
+              ['"', pageCursor(context), '"']
+            : [sql`${printNode(context, part.object, kept).json}::pg_catalog.text`],
+        ),
+      );
   return sql`coalesce(pg_catalog.string_agg(${edge}, ','${edgeOrder(context)})${filter(kept)}, '')`;
+}
+
+function printEdge(context: PageContext, { entries }: EdgesEntry, kept: Sql | null): PrintedObject {
+  const members = printEntries(entries, (edge) =>
+    edge.kind === 'cursor' ? longCursor(context, pageCursor(context)) : printNode(context, edge.object, kept).value,
+  );
+  const edge = printObject(context.printer, members);
+  context.laterals.push(sql` cross join ${edge.from}`);
+  return edge;
+}
+
+function longCursor({ plan }: PageContext, value: Sql): Sql | SizedValue {
+  return hasLongCursors(plan.order) ? { value, of: 'text' } : value;
 }
 
 function pageCursor({ page, plan }: PageContext): Sql {
@@ -142,7 +153,7 @@ function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): Pr
   const { printer, page } = context;
   const members = printMembers(printer, node, page);
   const isGuarded = kept !== null && runsVolatile(node);
-  const object = printObject(printer.names, members, isGuarded ? where(kept) : sql``);
+  const object = printObject(printer, members, isGuarded ? where(kept) : empty);
   context.laterals.push(isGuarded ? sql` left join ${object.from} on true` : sql` cross join ${object.from}`);
   return object;
 }
@@ -166,9 +177,10 @@ function printPageInfo(context: PageContext, entry: Extract<ConnectionEntry, { k
     const isBeforePage = kind === (backward ? 'has_next_page' : 'has_previous_page');
     // Nothing precedes a page that starts with the first row; a constant is no aggregate.
     if (isBeforePage && cursor === null && offset === null) return sql`false`;
-    return context.aggregate(printFact(context, kind));
+    const fact = context.aggregate(printFact(context, kind));
+    return kind === 'start_cursor' || kind === 'end_cursor' ? longCursor(context, fact) : fact;
   });
-  return printObject(context.printer.names, members);
+  return printObject(context.printer, members);
 }
 
 function printFact(context: PageContext, kind: PageFact): Sql {

@@ -75,8 +75,9 @@ type CalledValue = Extract<PrintedValue, { kind: 'call' }>;
 
 function printRow(printer: SqlPrinter, source: RowSource, object: ObjectPlan, parent: Row | null): Sql {
   const alias = printer.names.next('t');
-  const row = directRow(alias, source.table);
-  const printed = printObject(printer.names, printMembers(printer, object, row));
+  const isComputed = source.kind === 'routine' || source.table.kind === 'view';
+  const row: Row = { ...directRow(alias, source.table), isComputed };
+  const printed = printObject(printer, printMembers(printer, object, row));
   const select = (from: Sql, condition: Sql | null): Sql =>
     sql`select ${printed.json} from ${from} as ${ident(alias)} cross join ${printed.from}${where(condition)}`;
   switch (source.kind) {
@@ -103,15 +104,15 @@ function printRow(printer: SqlPrinter, source: RowSource, object: ObjectPlan, pa
 function printResult(printer: SqlPrinter, { call, object, page }: ResultPlan, parent: Row | null): Sql {
   const { names } = printer;
   const alias = names.next('f');
-  const row: Row = { column: ({ name }) => ident(alias, name), whole: () => everythingOf(alias) };
+  const row: Row = { column: ({ name }) => ident(alias, name), whole: () => everythingOf(alias), isComputed: true };
   const called = sql`${printCall(call, parent)} as ${ident(alias)}`;
   if (page === null) {
-    const { from, json } = printObject(names, printMembers(printer, object, row));
+    const { from, json } = printObject(printer, printMembers(printer, object, row));
     // As for rows of tables, one of only nulls counts as none.
     return sql`(select ${json} from ${called} cross join ${from} where not (${row.whole()} is null))`;
   }
   const shown = new SubqueryRow(names.next('p'));
-  const { from, value } = printObject(names, printMembers(printer, object, shown));
+  const { from, value } = printObject(printer, printMembers(printer, object, shown));
   const limit = sql`limit ${printLimit(page.limit)}${page.offset === null ? empty : sql` offset ${printLimit(page.offset)}`}`;
   const collect = (source: Sql) =>
     sql`select coalesce(pg_catalog.json_agg(${value}), '[]'::pg_catalog.json) as "j" from (${source} ${limit}) as ${ident(shown.alias)} cross join ${from}`;

@@ -26,6 +26,10 @@ export const sentinels = {
   notOne: 'pgreflect:not_one:',
   /** The role may not see a row as it is after all changes. */
   hidden: 'pgreflect:hidden:',
+  /** An object of the answer is longer than those that need not be counted. */
+  longObject: 'pgreflect:long_object:',
+  /** The objects of an answer take more than it may have. */
+  tooLarge: 'pgreflect:too_large:',
 } as const;
 
 /** Fails with the sentinel and a text after it. The type is `int4`. @param detail Contains a column. */

@@ -6,19 +6,40 @@
  * beyond that use `json_build_object`, 50 pairs per call, joined as text because `json` has no `||`.
  */
 import type { Keyed, Typename } from '../plan/plan.ts';
+import { type LongObjects, type ObjectSize, printBounded } from './bounded-object.ts';
 import { everythingOf, list, type Names } from './row.ts';
-import { ident, literal, type Sql, sql } from './sql.ts';
+import { empty, ident, integerLiteral, join, literal, Sql, sql } from './sql.ts';
+import { madeAtOnce } from './value-bytes.ts';
 
-/** A response key and the expression of its value. */
+/** The statement that objects are part of. */
+export interface ObjectPrinter {
+  readonly names: Names;
+  readonly longObjects: LongObjects;
+}
+
+/** The expression of a value, and what tells how long it is: a column's text, or the value's own text or JSON when it is made. */
+export interface SizedValue {
+  readonly value: Sql;
+  readonly of: SizedColumn | 'text' | 'json';
+}
+
+/** A column's text. A short one is measured only where all objects are counted. */
+interface SizedColumn {
+  readonly column: number;
+  readonly text: Sql;
+  readonly isShort: boolean;
+}
+
+/** A response key and its value. */
 export interface Member {
   readonly key: string;
-  readonly value: Sql;
+  readonly value: Sql | SizedValue;
 }
 
 /** The members for entries; `__typename` is always the same. */
 export function printEntries<E extends Keyed<{ readonly kind: string }>>(
   entries: readonly (E | Keyed<Typename>)[],
-  print: (entry: Exclude<E, Typename>) => Sql,
+  print: (entry: Exclude<E, Typename>) => Sql | SizedValue,
 ): readonly Member[] {
   return entries.map((entry) => ({
     key: entry.key,
@@ -48,39 +69,126 @@ const maxPairs = 50;
  * Prints an object of the members, in order; `{}` for none. With a `condition` (an SQL ` where …`), the from item is
  * empty and nothing is evaluated unless it holds.
  */
-export function printObject(names: Names, members: readonly Member[], condition: Sql = sql``): PrintedObject {
-  const name = names.next('o');
+export function printObject(printer: ObjectPrinter, members: readonly Member[], condition: Sql = empty): PrintedObject {
+  const { from, values, size } = measure(printer, members, condition);
+  const name = printer.names.next('o');
+  const bounded = (made: Sql) => (size === null ? made : printBounded(printer.longObjects, size, made));
+  const select = (selected: Sql): Sql => {
+    const item = sql`lateral (select${selected}${from === null ? condition : empty}) as ${ident(name)}`;
+    return from === null ? item : sql`(${from} cross join ${item})`;
+  };
   if (members.length <= maxColumns && members.every(({ key }) => key.length <= maxAliasBytes)) {
-    const columns = members.map(({ key, value }) => sql`${value} as ${ident(key)}`);
-    const select = columns.length === 0 ? sql`select` : sql`select ${list(columns)}`;
+    const columns = members.map(({ key }, index) => sql`${values[index]!} as ${ident(key)}`);
     const value = sql`${everythingOf(name)}::pg_catalog.record`;
     return {
-      from: sql`lateral (${select}${condition}) as ${ident(name)}`,
-      value,
-      json: sql`pg_catalog.row_to_json(${value})`,
+      from: select(columns.length === 0 ? empty : sql` ${list(columns)}`),
+      value: bounded(value),
+      json: bounded(sql`pg_catalog.row_to_json(${value})`),
     };
   }
   const value = ident(name, 'j');
+  return { from: select(sql` ${bounded(buildInParts(members, values))} as "j"`), value, json: value };
+}
+
+interface Measured {
+  /** The long values that had to be made, which `values` refer to; null: none. */
+  readonly from: Sql | null;
+  readonly values: readonly Sql[];
+  /** Null: nothing needs to be measured. */
+  readonly size: ObjectSize | null;
+}
+
+// What is no text is made as JSON, which nothing changes any more. `offset 0` keeps the planner from repeating them where they are used.
+function measure({ names, longObjects }: ObjectPrinter, members: readonly Member[], condition: Sql): Measured {
+  const sizes = new Sizes();
+  const froms: Sql[] = [];
+  let made: Sql[] = [];
+  let where = condition;
+  let alias = '';
+  const finish = (): void => {
+    if (made.length > 0) froms.push(sql`lateral (select ${list(made)}${where} offset 0) as ${ident(alias)}`);
+    made = [];
+  };
+  const values = members.map(({ key, value }): Sql => {
+    sizes.addFixed(key.length + 4);
+    if (value instanceof Sql) return value;
+    if (typeof value.of !== 'string') {
+      if (longObjects !== 'end' || !value.of.isShort) sizes.addText(value.of.column, value.of.text);
+      return value.value;
+    }
+    if (made.length === madeAtOnce) {
+      finish();
+      where = sql` where ${printBounded(longObjects, sizes.take(), sql`true`)}`;
+    }
+    if (made.length === 0) alias = names.next('v');
+    const name = `v${made.length + 1}`;
+    const reference = ident(alias, name);
+    if (value.of === 'text') {
+      made.push(sql`${value.value} as ${ident(name)}`);
+      sizes.add(sql`pg_catalog.octet_length(${reference})`);
+    } else {
+      made.push(sql`pg_catalog.to_json(${value.value}) as ${ident(name)}`);
+      sizes.add(sql`pg_catalog.pg_column_size(${reference})`);
+    }
+    return reference;
+  });
+  finish();
+  const isMeasured = sizes.some || longObjects !== 'end';
   return {
-    from: sql`lateral (select ${buildInParts(members)} as "j"${condition}) as ${ident(name)}`,
-    value,
-    json: value,
+    from: froms.length === 0 ? null : join(froms, sql` cross join `),
+    values,
+    size: isMeasured ? sizes.take() : null,
   };
 }
 
+/** Collects the size of an object. */
+class Sizes {
+  #fixed = 2;
+  #values: Sql[] = [];
+  readonly #texts = new Map<number, { readonly text: Sql; count: number }>();
+
+  get some(): boolean {
+    return this.#values.length > 0 || this.#texts.size > 0;
+  }
+
+  addFixed(bytes: number): void {
+    this.#fixed += bytes;
+  }
+
+  add(bytes: Sql): void {
+    this.#values.push(bytes);
+  }
+
+  /** A column, which several keys may show. */
+  addText(column: number, text: Sql): void {
+    this.#texts.set(column, { text, count: (this.#texts.get(column)?.count ?? 0) + 1 });
+  }
+
+  /** The size, which begins anew. */
+  take(): ObjectSize {
+    for (const { text, count } of this.#texts.values()) {
+      const size = sql`pg_catalog.octet_length(${text})`;
+      this.add(count === 1 ? size : sql`(${size}::pg_catalog.int8 operator(pg_catalog.*) ${integerLiteral(count)})`);
+    }
+    const taken = { fixed: this.#fixed, values: this.#values };
+    this.#fixed = 0;
+    this.#values = [];
+    this.#texts.clear();
+    return taken;
+  }
+}
+
 /** A complete scalar subquery that gives the object as json. */
-export function printObjectQuery(names: Names, members: readonly Member[]): Sql {
-  const object = printObject(names, members);
+export function printObjectQuery(printer: ObjectPrinter, members: readonly Member[]): Sql {
+  const object = printObject(printer, members);
   return sql`(select ${object.json} from ${object.from})`;
 }
 
-function buildInParts(members: readonly Member[]): Sql {
+function buildInParts(members: readonly Member[], values: readonly Sql[]): Sql {
+  const pairs = members.map(({ key }, index) => sql`${literal(key)}, ${values[index]!}`);
   const parts: Sql[] = [];
-  for (let start = 0; start < members.length; start += maxPairs) {
-    const pairs = members.slice(start, start + maxPairs);
-    parts.push(
-      sql`pg_catalog.json_build_object(${list(pairs.map(({ key, value }) => sql`${literal(key)}, ${value}`))})`,
-    );
+  for (let start = 0; start < pairs.length; start += maxPairs) {
+    parts.push(sql`pg_catalog.json_build_object(${list(pairs.slice(start, start + maxPairs))})`);
   }
   const [only, ...others] = parts;
   if (only === undefined) return sql`'{}'::pg_catalog.json`;

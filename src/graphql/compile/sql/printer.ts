@@ -1,17 +1,17 @@
 /** Shared by the printing functions: names of the statement, enums of the model, and small common pieces. */
 import { invariant } from '../../../shared/invariant.ts';
-import type { EnumType, Oid, Table } from '../../model/model.ts';
+import type { EnumType, Oid, ResultColumn, Table } from '../../model/model.ts';
 import type { CallPlan, ObjectPlan, Typename, ValuePlan } from '../plan/plan.ts';
-import { type Member, printEntries } from './object.ts';
-import { list, type Names, type Row } from './row.ts';
+import { type Member, type ObjectPrinter, printEntries } from './object.ts';
+import { list, type Row } from './row.ts';
 import { ident, param, Sql, sql } from './sql.ts';
+import { isPrintedAsText, isText, maxBytesIn } from './value-bytes.ts';
 
 /** A printed value of a response key. */
 export type PrintedValue = Exclude<ValuePlan, Typename>;
 
 /** What printing needs besides the plan. */
-export interface SqlPrinter {
-  readonly names: Names;
+export interface SqlPrinter extends ObjectPrinter {
   readonly enums: ReadonlyMap<Oid, EnumType>;
   /** Values contain each other; the recursion goes through here, to avoid a mutual import. */
   printValue(printer: SqlPrinter, value: PrintedValue, row: Row | null): Sql;
@@ -19,7 +19,19 @@ export interface SqlPrinter {
 
 /** The members of an object over a row. */
 export function printMembers(printer: SqlPrinter, object: ObjectPlan, row: Row | null): readonly Member[] {
-  return printEntries(object.entries, (value) => printer.printValue(printer, value, row));
+  return printEntries(object.entries, (value) => {
+    const printed = printer.printValue(printer, value, row);
+    const isShort = maxBytesIn(value) !== null;
+    // What a row computes is not repeated.
+    if (value.kind === 'column' && value.at === null && !row?.isComputed && (isShort || isText(value.column)))
+      return { value: printed, of: { column: value.column.number, text: textOf(value.column, row), isShort } };
+    return isShort ? printed : { value: printed, of: isPrintedAsText(value) ? 'text' : 'json' };
+  });
+}
+
+function textOf(column: ResultColumn, row: Row | null): Sql {
+  const value = current(row).column(column);
+  return isText(column) ? value : sql`${value}::pg_catalog.text`;
 }
 
 /** A call with its arguments; for a computed field, after the current row. */

@@ -8,6 +8,8 @@ export interface Row {
   column(column: ResultColumn): Sql;
   /** The row as one value of the table's row type, for computed fields. */
   whole(): Sql;
+  /** Its columns may be expressions, which must not be repeated. */
+  readonly isComputed?: boolean;
   /** Condition for aggregated rows; absent: all. */
   readonly counted?: Sql | null;
 }

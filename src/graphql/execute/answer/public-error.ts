@@ -163,6 +163,11 @@ function impossibleRegex(error: DatabaseError, scope: ErrorScope): PublicError {
   return new PublicError('BAD_USER_INPUT', message, { ...placeOf(error, scope), cause: error, ...extensions });
 }
 
+/** An object of the answer is so long that all must be counted; nothing is wrong yet. */
+export function isLongObject(error: unknown): boolean {
+  return error instanceof DatabaseError && error.sqlstate === '22P02' && error.primary.includes(sentinels.longObject);
+}
+
 /** A write was sent but not answered: a client must check before it repeats it. */
 function outcomeUnknown(error: DatabaseError): PublicError {
   const isLate = error.kind === 'timeout';
@@ -179,10 +184,10 @@ function tooLarge(error: DatabaseError, scope: ErrorScope): PublicError {
 }
 
 /** The results of a mutation exceeded the limit. It is not undone for that. */
-export function committedTooLarge(maxResponseBytes: number, key: string): PublicError {
+export function committedTooLarge(maxResponseBytes: number, key: string | null): PublicError {
   const message = `The mutation has been committed, but its answer is larger than the limit of ${maxResponseBytes} bytes. Read what it wrote with a query.`;
   const extensions = { limit: 'max-response-bytes', outcome: 'committed' };
-  return new PublicError('LIMIT_EXCEEDED', message, { path: [key], extensions });
+  return new PublicError('LIMIT_EXCEEDED', message, { ...(key !== null && { path: [key] }), extensions });
 }
 
 function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
@@ -198,6 +203,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const mayBeHidden = primary.includes(sentinels.unshown);
   if (sqlstate === '22P02' && met !== null && (mayBeHidden || primary.includes(sentinels.unseen)))
     return unseenRow(met, place, mayBeHidden);
+  if (sqlstate === '22P02' && primary.includes(sentinels.tooLarge)) return tooLarge(error, scope);
   const broken = sqlstate === '22P02' ? brokenNestedWrite(primary) : null;
   if (broken !== null && nested !== null)
     return new PublicError(...broken, { ...place, extensions: { input: nested } });

@@ -28,29 +28,45 @@ export function useAnswer<T>(key: string | null, read: (signal: AbortSignal) => 
   const isThere = useStore(isServerThere);
   const { kind } = useStore(session);
   const readAgain = useRef(() => setReading((count) => count + 1)).current;
+  const pending = useRef({ isReading: false, isStale: false }).current;
   // biome-ignore lint/correctness/useExhaustiveDependencies: read again for another key, and on demand
   useEffect(() => {
     if (key === null || !isThere || kind !== 'open') return;
     const leaving = new AbortController();
+    pending.isReading = true;
+    pending.isStale = false;
+    const finish = (): void => {
+      pending.isReading = false;
+      if (pending.isStale) readAgain();
+    };
     latest.current(leaving.signal).then(
       (answer) => {
         if (leaving.signal.aborted) return;
         setValue(answer);
         setProblem(null);
+        finish();
       },
       (error: unknown) => {
-        if (!leaving.signal.aborted) setProblem(asApiError(error));
+        if (leaving.signal.aborted) return;
+        setProblem(asApiError(error));
+        finish();
       },
     );
     return () => {
+      pending.isReading = false;
       // A request that fails because the server is gone must still report that.
       if (isServerThere.get()) leaving.abort();
     };
   }, [key, reading, isThere, kind]);
   useEffect(() => {
-    addEventListener('focus', readAgain);
-    return () => removeEventListener('focus', readAgain);
-  }, [readAgain]);
+    // A slow answer is waited for: it would never come if each return to the window began anew.
+    const onFocus = (): void => {
+      if (pending.isReading) pending.isStale = true;
+      else readAgain();
+    };
+    addEventListener('focus', onFocus);
+    return () => removeEventListener('focus', onFocus);
+  }, [readAgain, pending]);
   return { value, problem, readAgain };
 }
 

@@ -35,7 +35,7 @@ export function printBulkJson(
   const pieces = jsonPieces(selection, entries, {
     count: sql`(${isWritten})::pg_catalog.int4`,
     records: (object) => {
-      const record = printObjectQuery(names, printMembers(printer, object, written));
+      const record = printObjectQuery(printer, printMembers(printer, object, written));
       // Volatile functions must not see a part of the changes.
       const complete = sql` and (select pg_catalog.count(*) from ${ident(written.alias)}) is not null`;
       const isShown = sql`${isWritten}${runsVolatile(object) ? complete : empty}`;

@@ -90,7 +90,7 @@ export function printAnswer(
   const pieces = jsonPieces(selection, entries, {
     count: ident(counted, 'n'),
     records: (object) => {
-      const { from, value } = printObject(names, printMembers(printer, object, row));
+      const { from, value } = printObject(printer, printMembers(printer, object, row));
       return sql`(select coalesce(pg_catalog.json_agg(${value}), '[]'::pg_catalog.json) from ${alias} cross join ${from})`;
     },
   });

@@ -1,0 +1,110 @@
+/**
+ * Long values in rows within rows, selected many times: PostgreSQL makes their JSON, and fails before it is large.
+ */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { testGateway } from '../support/gateway.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const database = await createDatabase(`
+  comment on schema public is '@graphql({"inflect_names": true})';
+  create table part (id int primary key, of_id int references part, body text, number numeric, data jsonb, texts text[], bytes bytea,
+    escaped text, large text, tree jsonb);
+  comment on table part is '@graphql({"aggregate": {"enabled": true}})';
+  create index on part (of_id);
+  insert into part select n, 1, repeat(n::text || 'x', 15000), ('1e' || 131000 - n)::numeric, to_jsonb(repeat('x', 30000)),
+    array_fill(repeat('x', 1000), array[30]), convert_to(repeat('x', 30000), 'UTF8'), repeat(e'\\x01', 30000)
+    from generate_series(1, 30) n;
+  update part set large = repeat('large ', 200000), tree = jsonb_build_object('a', repeat('large ', 200000)) where id = 1;
+  create function process() returns int stable language sql as 'select pg_catalog.pg_backend_pid()';
+  comment on function process is '@graphql({"name": "process"})';
+  create function parts() returns setof part stable language sql as 'select * from part';
+  create function copy(part) returns text stable language sql as 'select $1.large';
+  create function bodies(out body text, out copy text) returns setof record stable language sql as 'select body, body from part';
+  grant usage on schema public to anon;
+  grant select, update on all tables in schema public to anon;
+`);
+
+const times = (count: number, field: string) => Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
+const within = (inner: string, first = 30) => `partCollection(first: ${first}) { edges { node { ${inner} } } }`;
+const ofOne = (inner: string) => `{ ${within(`of { ${inner} }`, 1)} }`;
+
+const columns = ['body', 'number', 'data', 'texts', 'bytes', 'escaped'];
+
+/** Each would be tens of megabytes at least, some of them gigabytes. */
+const attacks: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    columns.map((column) => [`a column: ${column}`, `{ ${within(within(times(100, column)), 1)} }`]),
+  ),
+  'three levels': `{ ${within(within(`of { ${within(times(5, 'body'))} }`), 1)} }`,
+  'lists side by side': `{ ${within(times(100, within('body')), 1)} }`,
+  'root fields': `{ ${times(10, within(times(45, 'body')))} }`,
+  'rows of rows': `{ ${within(within(`of { ${times(100, 'body')} }`), 1)} }`,
+  'rows of a function': `{ a: parts(first: 30) { edges { node { ${times(100, 'body')} } } } b: parts { edges { node { id } } } }`,
+  'a row with one column many times': ofOne(times(400, 'large')),
+  'a row under long names': ofOne(times(400, 'large').replaceAll(/a(?=\d+:)/g, 'a'.repeat(60))),
+  'a row with one part many times': ofOne(times(400, 'tree(at: "a")')),
+  'a flat row with one part many times': `{ ${within(times(400, 'tree(at: "a")'), 1)} }`,
+  'a row with one function many times': ofOne(times(400, 'copy')),
+  'a flat row with one function many times': `{ ${within(times(400, 'copy'), 1)} }`,
+  cursors: `{ ${within(`partCollection(orderBy: [{ body: AscNullsLast }]) { edges { ${times(100, 'cursor')} } }`, 1)} }`,
+  'cursors of the root': `{ partCollection(orderBy: [{ body: AscNullsLast }]) { edges { ${times(100, 'cursor')} node { of { id } } } } }`,
+  'cursors of pages': `{ ${within(`of { partCollection(orderBy: [{ body: AscNullsLast }]) { pageInfo { ${times(20, 'endCursor')} } } }`)} }`,
+  aggregates: `{ ${within(`of { partCollection { aggregate { max { ${times(20, 'body')} } } } }`)} }`,
+  groups: `{ ${within(`partCollection { groups(by: { column: body }) { key { ${times(100, 'body')} } } }`, 1)} }`,
+  'what a mutation has written': `mutation { updatePartCollection(set: { ofId: 1 }, filter: { id: { eq: 2 } }, atMost: 30) { records { of { ${times(400, 'large')} } } } }`,
+};
+
+const answerTooLarge = { errors: [{ extensions: { code: 'LIMIT_EXCEEDED', limit: 'max-response-bytes' } }] };
+
+test.each(Object.entries(attacks))(
+  'A server process takes less than eight times the limit of the answer for %s',
+  async (_name, query) => {
+    const gateway = await testGateway(database, { poolSize: 1, poolWaitMs: 60_000 });
+    const { data } = (await gateway.ask('{ process }')).body;
+    expect(data.process).toBeGreaterThan(0);
+    const most = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${data.process}/status`, 'utf8'))![1]) / 1024;
+    const before = most();
+    const { body } = await gateway.ask(query);
+    const grown = most() - before;
+    expect(body).toMatchObject(answerTooLarge);
+    expect(grown).toBeLessThan(8 * 16);
+  },
+);
+
+test('Long values in related rows are answered, as long as the answer is within its limit', async () => {
+  const gateway = await testGateway(database);
+  const query = `{ ${within(within('id body data texts of { id body }'), 1)} }`;
+  const stored = await database.query('select id, body, data, texts from part order by id');
+  const first = await database.query('select id, body from part where id = 1');
+  const node = (row: Record<string, unknown>) => ({
+    ...row,
+    data: JSON.stringify(row.data).slice(1, -1),
+    of: first[0],
+  });
+  const nodes = stored.map((row) => ({ node: node(row) }));
+  // The second time, long objects are counted from the start.
+  for (const _ of ['first', 'second']) {
+    const { data } = (await gateway.ask(query)).body;
+    expect(data.partCollection.edges[0].node.partCollection.edges).toEqual(nodes);
+  }
+});
+
+test('A mutation whose answer has long related values writes once; where the answer would be too large, too', async () => {
+  const gateway = await testGateway(database);
+  await database.query(
+    'create table visit (id int generated always as identity primary key, part_id int references part); grant select, insert on visit to anon',
+  );
+  await database.query("notify pgreflect, 'reload'");
+  const write = (selected: string) =>
+    gateway.ask(
+      `mutation { insertIntoVisitCollection(objects: [{ partId: 1 }]) { records { part { ${selected} } } } }`,
+    );
+  await expect.poll(async () => (await write('large')).body.errors, { timeout: 20_000 }).toBeUndefined();
+  const count = async () => (await database.query('select count(*)::int as n from visit'))[0]?.n;
+  expect(await count()).toBe(1);
+  expect((await write(times(400, 'large'))).body).toMatchObject({
+    errors: [{ extensions: { limit: 'max-response-bytes', outcome: 'committed' } }],
+  });
+  expect(await count()).toBe(2);
+});
