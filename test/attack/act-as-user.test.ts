@@ -118,7 +118,7 @@ test('an identity cannot be linked with it, by an id token or at a provider', as
   expect(await everything()).toBe(before);
 });
 
-test('it reads the user and, at the GraphQL API, what the user sees; the database is told who acts', async () => {
+test('an operator reads the user and, at the GraphQL API, what the user sees; the database is told who acts', async () => {
   const { auth, id, token } = await victim();
   expect((await auth.ask('/user', undefined, { token })).body.id).toBe(id);
   const response = await fetch(`${auth.url}/graphql/v1`, {

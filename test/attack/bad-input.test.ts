@@ -121,7 +121,7 @@ describe('a document', () => {
     });
   });
 
-  test('may use any name as an alias, those of every object too, of any length', async () => {
+  test('a document may use any name as an alias, those of every object too, of any length', async () => {
     const long = 'a'.repeat(10_000);
     const keys = ['__proto__', 'constructor', 'toString', 'select', 'null', 'x', 'e', 'n1', 'data', long];
     const inner = keys.map((key) => `${key}: body`).join(' ');

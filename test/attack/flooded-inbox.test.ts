@@ -204,7 +204,7 @@ test('0 is no limit', async () => {
   expect(await received(auth, email)).toBe(12);
 });
 
-test('its code is for who asked for it, although others ask for one with a challenge of their own', async () => {
+test('the code of an email is for who asked for it, although others ask for one with a challenge of their own', async () => {
   const auth = await serve({ rate_limit_email_recipient: 2 });
   const email = 'still.mine@x.test';
   const [own, thief] = ['o'.repeat(43), 't'.repeat(43)];

@@ -103,7 +103,7 @@ async function victimOf(auth: TestAuth): Promise<{ id: string; hash: string | un
 }
 
 describe.each(['jwks', 'jwksUrl'] as const)('a third party whose keys are given by %s', (source) => {
-  test('is accepted at the GraphQL API, and is neither an admin nor a user of the auth service', async () => {
+  test('a third-party token is accepted at the GraphQL API, and is neither an admin nor a user of the auth service', async () => {
     const { given, sign } = await thirdParty(source);
     const auth = await testAuth(database, {}, given);
     const victim = await victimOf(auth);
@@ -119,7 +119,7 @@ describe.each(['jwks', 'jwksUrl'] as const)('a third party whose keys are given 
     expect((await auth.ask('/user', undefined, { token: victim.token })).body.factors ?? []).toEqual([]);
   });
 
-  test('cannot sign an API key', async () => {
+  test('a third party cannot sign an API key', async () => {
     const { given, sign } = await thirdParty(source);
     const auth = await testAuth(database, {}, given);
     const key = await sign({ role: 'service_role' });
@@ -130,7 +130,7 @@ describe.each(['jwks', 'jwksUrl'] as const)('a third party whose keys are given 
     expect(await whoami(auth, key, key)).toBe('Invalid API key');
   });
 
-  test('gains nothing by a kid of ours', async () => {
+  test('a third party gains nothing by a kid of ours', async () => {
     const own = await makeSigningKey();
     const { given, sign } = await thirdParty(source, own.kid);
     const keys = await makeApiKeys(own, 'anon', 'service_role');
@@ -185,7 +185,7 @@ describe('a service key that was replaced', () => {
     expect(await whoami(auth, serviceKey, serviceKey)).toBe('Invalid API key');
   });
 
-  test('does not take away the tokens that a server signs for itself with a subject', async () => {
+  test('a service key that was replaced does not take away the tokens that a server signs for itself with a subject', async () => {
     const auth = await testAuth(database, {}, { serviceKey: 'sb_secret_new' });
     const own = await token({ role: 'service_role', sub: 'nightly job' }, secret);
     expect(await whoami(auth, own)).toBe('service_role nightly job');
@@ -202,7 +202,7 @@ describe('the header of a token', () => {
 
   const refused = { graphql: 'The token could not be verified.', admin: 403 };
 
-  test('supplies no key and causes no request for one', async () => {
+  test('the header of a token supplies no key and causes no request for one', async () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
     const jwk = await exportJWK(publicKey);
     let asked = 0;
@@ -239,7 +239,7 @@ describe('the header of a token', () => {
     ['a list', ['theirs']],
     ['a number', 0],
     ['null', null],
-  ])('names no key by %s as kid', async (_what, kid) => {
+  ])('the header of a token names no key by %s as kid', async (_what, kid) => {
     const auth = await testAuth(database, {}, severalKeys);
     const keys = await makeApiKeys(await makeSigningKey(), 'anon', 'service_role');
     for (const alg of ['HS256', 'none', 'ES256']) {
@@ -254,7 +254,7 @@ describe('the header of a token', () => {
     }
   });
 
-  test('changes no rule: what is critical or not encoded, encrypted or of another form is no token', async () => {
+  test('the header of a token changes no rule: what is critical or not encoded, encrypted or of another form is no token', async () => {
     const auth = await testAuth(database);
     const claims = { role: 'service_role', sub: 'x' };
     const sign = (header: object, payload = encode(claims)) => {

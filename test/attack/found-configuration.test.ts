@@ -46,7 +46,7 @@ enabled = true
 secret = "env(AWS_SECRET_ACCESS_KEY)"
 `;
 
-test('it gets no variable, and the problem says how to go on', () => {
+test('a configuration that is found gets no variable, and the problem says how to go on', () => {
   const { auth, problems } = load(`${captcha}\n[auth]\nadditional_redirect_urls = ["env(AWS_SECRET_ACCESS_KEY)"]\n`);
   expect(JSON.stringify([auth, problems])).not.toContain('the cloud key');
   expect(problems.filter((problem) => problem.includes('AWS_SECRET_ACCESS_KEY'))).toEqual([
@@ -71,7 +71,7 @@ test('a variable of a feature that is off is no problem', () => {
 
 const template = (path: string) => `[auth.email.template.recovery]\ncontent_path = "${path}"\n`;
 
-test('it reads no file outside its folder, by whatever way', () => {
+test('a configuration that is found reads no file outside its folder, by whatever way', () => {
   symlinkSync(outside, join(folder, 'emails'));
   symlinkSync(join(outside, 'credentials'), join(folder, 'recovery.html'));
   for (const path of ['../credentials', join(outside, 'credentials'), 'emails/credentials', './recovery.html']) {
@@ -88,7 +88,7 @@ test('it reads no file outside its folder, by whatever way', () => {
   }
 });
 
-test('it reads files of its folder', () => {
+test('a configuration that is found reads files of its folder', () => {
   mkdirSync(join(folder, 'supabase'));
   writeFileSync(join(folder, 'recovery.html'), '<p></p>');
   writeFileSync(join(folder, 'supabase', 'own.html'), '<p></p>');

@@ -42,7 +42,7 @@ const execution = await startExecution(database, { introspection: 'always' });
 const secrets = /secret_?|closed_?|pin|salary|Ledger|Payroll|HiddenPair|guarded/i;
 
 describe('what a role may not see', () => {
-  test('is in no type of its schema, and no suggestion names it', async () => {
+  test('what a role may not see is in no type of its schema, and no suggestion names it', async () => {
     const { __schema } = await execution.data(
       'anon',
       '{ __schema { types { name fields { name args { name } } inputFields { name } } } }',
@@ -86,7 +86,7 @@ describe('what a role may not see', () => {
     expect(await execution.data('anon', '{ innerPair { id } }')).toEqual({ innerPair: [{ id: 1 }] });
   });
 
-  test('is seen by a role that may', async () => {
+  test('what a role may not see is seen by a role that may', async () => {
     await database.query('grant select on payroll to service_role; grant execute on function guarded to service_role');
     await execution.reload();
     expect(await execution.data('service_role', '{ payrollOf { secretSalary } guarded { guardedColumn } }')).toEqual({
@@ -97,7 +97,7 @@ describe('what a role may not see', () => {
 });
 
 describe('a namesake that somebody else plants', () => {
-  test('takes no call of a function that its comment names', async () => {
+  test('a namesake that somebody else plants takes no call of a function that its comment names', async () => {
     const planted = await createDatabase(`
       comment on schema public is '@graphql({"inflect_names": true})';
       create table seen (who text); grant insert on seen to public;

@@ -37,7 +37,7 @@ describe('what is hidden', () => {
     '(distinctOn: [weight], orderBy: {at: DescNullsFirst}, last: 2) { pageInfo { hasPreviousPage } edges { node { id } } }',
     '(distinctOn: [name], filter: {name: {like: "a\\\\"}}) { totalCount }',
     '(distinctOn: [pin]) { totalCount }',
-  ])('is never the first of equal rows, and is none: %s', async (selection) => {
+  ])('what is hidden is never the first of equal rows, and is none: %s', async (selection) => {
     const query = `{ petCollection${selection} }`;
     expect(await full.run('anon', query)).toEqual(await empty.run('anon', query));
   });
@@ -61,7 +61,7 @@ describe('what is hidden', () => {
     'groups(by: [{column: name}], having: {filter: {pin: {eq: "x"}}, count: {gt: 0}}) { count }',
     'groups(by: [{column: name}], orderBy: {key: {pin: AscNullsLast}}) { count }',
     'groups(by: [{column: name}], orderBy: {max: {pin: AscNullsLast}}) { count }',
-  ])('is as if it were not there: %s', async (selection) => {
+  ])('what is hidden is as if it were not there: %s', async (selection) => {
     for (const query of [
       `{ petCollection { ${selection} } }`,
       `{ ownerCollection { edges { node { id petCollection { ${selection} } } } } }`,
@@ -70,7 +70,7 @@ describe('what is hidden', () => {
     }
   });
 
-  test('is found by a role that may see it', async () => {
+  test('what is hidden is found by a role that may see it', async () => {
     const query = '{ petCollection { groups(by: [{column: pin}]) { key { pin } } } }';
     const found = (await full.data('service_role', query)).petCollection.groups;
     expect(found.map(({ key }: { key: { pin: string | null } }) => key.pin)).toEqual(['x', 'y', 'z', null]);

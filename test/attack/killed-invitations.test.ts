@@ -52,7 +52,7 @@ test.each([
 test.each([
   ['', {}],
   [' with autoconfirm', { mailer_autoconfirm: true }],
-])('who was invited and asks for a sign-in gets one, by link and by code%s', async (_, values) => {
+])('a user who was invited and asks for a sign-in gets one, by link and by code%s', async (_, values) => {
   const auth = await serve(values);
   for (const way of ['link', 'code'] as const) {
     const email = `asks.${way}${Object.keys(values).length}@x.test`;

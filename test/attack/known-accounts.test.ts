@@ -131,7 +131,7 @@ test.each(ways)('%s by %s %j answers alike where nobody may sign up', async (...
   refused.push(known.unknown);
 });
 
-test('who was refused has no account, once all that the answers began is done', async () => {
+test('someone who was refused has no account, once all that the answers began is done', async () => {
   // The gateway of the tests before: it stops when nothing is under way.
   const auth = await hiding({ disable_signup: true });
   await auth.gateway.stop();
@@ -173,24 +173,27 @@ test('a new user has the id of the answer, and signs in with the code', async ()
 test.each([
   [true, 'magic_link'],
   [false, 'recovery'],
-])('who signs up again gets an email that signs in, whatever the page asks for (%s)', async (isEnabled, kind) => {
-  const email = `forgotten.${kind}@x.test`;
-  const { user } = await signedUpBefore(database, email);
-  const auth = await hiding({ external_email_magic_link_enabled: isEnabled });
-  auth.pass(3600);
-  expect((await auth.ask('/signup', { email, password: 'of somebody else' })).body.id).not.toBe(user.id);
-  const { code } = await vi.waitFor(async () => {
-    const message = await auth.message(email);
-    expect(message.kind).toBe(kind);
-    return message;
-  });
-  const { body } = await auth.ask('/verify', { type: 'email', email, token: code });
-  expect(body.user.id).toBe(user.id);
-  const statuses = ['of somebody else', password].map(
-    async (given) => (await auth.ask('/token?grant_type=password', { email, password: given })).status,
-  );
-  expect(await Promise.all(statuses)).toEqual([400, 200]);
-});
+])(
+  'someone who signs up again gets an email that signs in, whatever the page asks for (%s)',
+  async (isEnabled, kind) => {
+    const email = `forgotten.${kind}@x.test`;
+    const { user } = await signedUpBefore(database, email);
+    const auth = await hiding({ external_email_magic_link_enabled: isEnabled });
+    auth.pass(3600);
+    expect((await auth.ask('/signup', { email, password: 'of somebody else' })).body.id).not.toBe(user.id);
+    const { code } = await vi.waitFor(async () => {
+      const message = await auth.message(email);
+      expect(message.kind).toBe(kind);
+      return message;
+    });
+    const { body } = await auth.ask('/verify', { type: 'email', email, token: code });
+    expect(body.user.id).toBe(user.id);
+    const statuses = ['of somebody else', password].map(
+      async (given) => (await auth.ask('/token?grant_type=password', { email, password: given })).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([400, 200]);
+  },
+);
 
 test('a number that signs up again gets a code that signs in', async () => {
   const auth = await hiding();

@@ -63,7 +63,7 @@ describe('an error does not show values of its row', () => {
     ['a check of a hidden column', 'mutation { insertIntoPriceCollection(objects: [{id: 1, shown: "bad"}]) { records { id } } }', 'CONSTRAINT_VIOLATION', '23514'],
     ['what a policy asks', '{ watchedCollection { totalCount: __typename edges { cursor } } }', 'PERMISSION_DENIED', '42501'],
     ['what a function asks', '{ askVault }', 'PERMISSION_DENIED', '42501'],
-  ])('and does not name what the role does not see: %s', async (_name, query, code, sqlstate) => {
+  ])('an error does not name what the role does not see: %s', async (_name, query, code, sqlstate) => {
     const { body } = await gateway.ask(query);
     expect(body.data).toBeNull();
     expect(body.errors).toHaveLength(1);
@@ -83,7 +83,7 @@ describe('an error does not show values of its row', () => {
     ],
     ['a time zone', '{ settingAsZone(name: "password") }', 'time zone "…" not recognized', '22023'],
     ['a date of its own format', '{ settingAsDate(name: "password") }', 'invalid value "…"', '22007'],
-  ])('and does not quote a value that does not convert, behind %s', async (_place, query, message, sqlstate) => {
+  ])('an error does not quote a value that does not convert, behind %s', async (_place, query, message, sqlstate) => {
     const { body } = await gateway.ask(query);
     expectNoSecret(JSON.stringify(body));
     const { id } = body.errors[0].extensions;
@@ -96,7 +96,7 @@ describe('an error does not show values of its row', () => {
     expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'masked_error', id }));
   });
 
-  test('nor one that the token has, or that is a part of what was sent', async () => {
+  test('an error does not quote a value that the token has, or that is a part of what was sent', async () => {
     expect((await gateway.ask('{ setting(name: "timeout") }')).body).toEqual({ data: { setting: 30 } });
     const headers = { authorization: `Bearer ${await token({ role: 'authenticated', sub: 'number 7' })}` };
     const { body } = await gateway.ask('{ ownId }', { headers });
@@ -121,7 +121,7 @@ describe('an error does not show values of its row', () => {
     ['23514', '{id: 9, shown: "whole"}'],
     ['23503', '{id: 3, shown: "of"}'],
     ['23P01', '{id: 3, shown: "alone1"}, {id: 4, shown: "alone2"}'],
-  ])('and one of others, of expressions or of the row is not: %s %s', async (sqlstate, objects) => {
+  ])('a constraint of other columns, of expressions or of the row is not named: %s %s', async (sqlstate, objects) => {
     const { body } = await gateway.ask(
       `mutation { insertIntoPriceCollection(objects: [${objects}]) { affectedCount } }`,
     );
@@ -144,7 +144,7 @@ describe('an error does not show values of its row', () => {
 });
 
 describe('rows that may not be seen', () => {
-  test('take no part in computing, counting or failing', async () => {
+  test('rows that may not be seen take no part in computing, counting or failing', async () => {
     const { body } = await gateway.ask(
       '{ ratioCollection { edges { node { value } } } parsedCollection { edges { node { value } } } }',
     );
@@ -165,7 +165,7 @@ describe('rows that may not be seen', () => {
     });
   });
 
-  test('cannot be told from rows that are not there', async () => {
+  test('rows that may not be seen cannot be told from rows that are not there', async () => {
     const id = (key: number) => Buffer.from(JSON.stringify(['public', 'account', key])).toString('base64');
     const ask = async (key: number) => {
       const query = `{ node(nodeId: "${id(key)}") { nodeId } accountByPk(id: ${key}) { id } accountCollection(filter: {id: {eq: ${key}}}) { totalCount edges { cursor } } }`;
@@ -183,7 +183,7 @@ describe('rows that may not be seen', () => {
     expect(await write(2)).toBe(await write(99));
   });
 
-  test('are not evaluated by a filter that fails on them', async () => {
+  test('rows that may not be seen are not evaluated by a filter that fails on them', async () => {
     const { body } = await gateway.ask(
       '{ accountCollection(filter: {note: {regex: "secret-(.*)"}}, orderBy: [{balance: AscNullsLast}]) { totalCount } }',
     );
@@ -192,7 +192,7 @@ describe('rows that may not be seen', () => {
 });
 
 describe('what a function raises', () => {
-  test('passes with detail and hint, because its author says it to the caller', async () => {
+  test('what a function raises passes with detail and hint, because its author says it to the caller', async () => {
     const { body } = await gateway.ask('mutation { raiseAll }');
     expect(body.errors[0]).toMatchObject({
       message: 'what the author says',
@@ -254,7 +254,7 @@ describe('suggestions', () => {
 });
 
 describe('the log', () => {
-  test('has no token, key, variable, header, SQL text or row, whatever happens', async () => {
+  test('the log has no token, key, variable, header, SQL text or row, whatever happens', async () => {
     const lines: string[] = [];
     const { observe, flush } = await createLogger({
       level: 'trace',

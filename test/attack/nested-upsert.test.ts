@@ -51,7 +51,7 @@ describe.each([
   ['memberCollection', '{id: 99, email: "z@c", name: "x"}', 'member_email_key', 'PERMISSION_DENIED'],
   ['ownSheetCollection', '{id: 23, name: "x"}', 'hidden_pkey', 'CONFLICT'],
 ])('a hidden row of %s, met by %s', (entry, object, constraint, code) => {
-  test('is not taken, and no filter tells what is in it', async () => {
+  test('a hidden row is not taken, and no filter tells what is in it', async () => {
     const before = await everything();
     const answers = new Set<string>();
     for (const filter of ['', ...filters.map((each) => `, filter: ${each}`)]) {
@@ -69,7 +69,7 @@ describe.each([
     expect(await everything()).toBe(before);
   });
 
-  test('stays as it is, unseen, where there is nothing to update', async () => {
+  test('a hidden row stays as it is, unseen, where there is nothing to update', async () => {
     const rows =
       'select (select json_agg(m order by id) from member m) as m, (select json_agg(h order by id) from hidden h) as h';
     const before = await database.query(rows);

@@ -82,7 +82,7 @@ test('what carries the keys is neither found nor set by code that runs between t
   expect(await database.query('select * from seen')).toEqual([]);
 });
 
-test('nor by functions that the caller calls beside it', async () => {
+test('what carries the keys is not set by functions that the caller calls beside it', async () => {
   const names = ['pgreflect.k0', 'pgreflect.k1', 'pgreflect_.k0', 'request.jwt.claims.k0'];
   const put = names.map((name, index) => `p${index}: putSetting(name: "${name}", value: "[[\\"1\\"],[\\"1\\"]]")`);
   const data = await execution.data('anon', `mutation { ${put.join(' ')} made: ${create} }`, given);

@@ -143,14 +143,14 @@ test.each([
 });
 
 describe('A client that has ended its side', () => {
-  test('gets its answer', async () => {
+  test('A client that has ended its side gets its answer', async () => {
     const server = await testServer();
     const client = await rawClient(await server.listen());
     client.socket.end(post(hello));
     expect(await client.closed).toMatch(/^HTTP\/1\.1 200 [\s\S]*"hello world"/);
   });
 
-  test('gets an answer that takes a while, too', async () => {
+  test('A client that has ended its side gets an answer that takes a while, too', async () => {
     let answer = () => {};
     const late = new Promise<void>((resolve) => {
       answer = resolve;

@@ -146,7 +146,7 @@ test('with a page that asks first, a program that opens the links of a change mo
   expect(rows).toEqual([{ email: 'mover@x.test' }]);
 });
 
-test('who proves an address or number gets it from an account that never proved it', async () => {
+test('someone who proves an address or number gets it from an account that never proved it', async () => {
   const auth = await serve();
   const [email, phone] = ['free@x.test', '4915553001'];
   await auth.ask('/signup', { email, password: 'the password of a squatter' });

@@ -158,7 +158,7 @@ describe('A server process keeps less than 64 MB', () => {
     expect(after.megabytes - before.megabytes).toBeLessThan(8);
   });
 
-  test('and one that is asked the same again and again is not replaced', async () => {
+  test('a server process that is asked the same again and again is not replaced', async () => {
     const before = await state();
     for (let time = 0; time < 60; time += 1)
       await ask(

@@ -70,7 +70,7 @@ describe('a role claim', () => {
     }
   });
 
-  test('cannot be the service role without its key or a signature', async () => {
+  test('a role claim cannot be the service role without its key or a signature', async () => {
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{"role":"service_role"}').toString('base64url')}.`;
     for (const headers of [{ authorization: `Bearer ${unsigned}` }, { apikey: unsigned }]) {
       expect((await strict.ask('{ whoami }', { headers })).status).toBe(401);

@@ -102,7 +102,7 @@ describe('what is hidden', () => {
         `{ petCollection(orderBy: {owner: ${order}}) { edges { cursor node { id } } } }`,
         `{ walledCollection(orderBy: ${order}) { edges { node { id } } } }`,
       ]),
-  ])('is not shown to a function, and is as if it were not there: %s', async (query) => {
+  ])('what is hidden is not shown to a function, and is as if it were not there: %s', async (query) => {
     await hidden.query('truncate trap.seen');
     expect(await full.run('anon', query)).toEqual(await empty.run('anon', query));
     const seen = await hidden.query<{ what: string }>(
@@ -115,7 +115,7 @@ describe('what is hidden', () => {
     expect(counts).toEqual([{ pets: 5, changed: 0 }]);
   });
 
-  test('is shown to a caller who passes the policies, so the trap works', async () => {
+  test('what is hidden is shown to a caller who passes the policies, so the trap works', async () => {
     await hidden.query('truncate trap.seen');
     expect(
       await full.errors('service_role', '{ petCollection(filter: {peek: {eq: true}}) { edges { node { id } } } }'),
@@ -128,7 +128,7 @@ describe('what is hidden', () => {
     ]);
   });
 
-  test('is a function that the role may not execute, and one over columns that it may not select', async () => {
+  test('what is hidden is a function that the role may not execute, and one over columns that it may not select', async () => {
     for (const query of [
       '{ petCollection(filter: {closed: {eq: true}}) { edges { node { id } } } }',
       '{ petCollection(orderBy: {closed: AscNullsLast}) { edges { node { id } } } }',
@@ -200,7 +200,7 @@ describe('a function that somebody plants', async () => {
     expect(await planted.query('select * from trap.seen')).toEqual([]);
   });
 
-  test('takes no name of a column, an operator or another entry of the filter', async () => {
+  test('a function that somebody plants takes no name of a column, an operator or another entry of the filter', async () => {
     const other = await createDatabase(`
       create schema api; create schema late; grant usage on schema api, late to anon;
       create table api.pet (id int primary key, name text, data jsonb);

@@ -98,7 +98,7 @@ describe('A time zone that somebody has made up reaches no server process', () =
   }); // biome-ignore format: a table
 });
 
-test.each(hiddenZones)('nor one that is hidden in a range: %s', async (zone) => {
+test.each(hiddenZones)('an invented time zone hidden in a range is refused: %s', async (zone) => {
   const before = await keptMegabytes();
   for (let minute = 10; minute < 60; minute += 1) {
     const l = `[2024-01-01 ${zone}:${minute},)`;

@@ -189,7 +189,7 @@ describe('There is a limit of connections', () => {
     await once(again.resume(), 'data');
   });
 
-  test('but not for a proxy that is trusted, which brings the connections of many', async () => {
+  test('there is no limit of connections for a proxy that is trusted, which brings the connections of many', async () => {
     const gateway = await testGateway(database, { maxConnectionsPerAddress: 2, trustedProxies: ['127.0.0.2'] });
     for (let count = 0; count < 5; count += 1) {
       const socket = await deaf(gateway.port, request(small), '127.0.0.2');

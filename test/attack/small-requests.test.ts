@@ -50,7 +50,7 @@ describe('An introspection', () => {
     expect(errors).toMatchObject(tooLarge);
   });
 
-  test('is made in slices, between which other requests are answered', async () => {
+  test('An introspection is made in slices, between which other requests are answered', async () => {
     await execution.data('anon', small);
     const order: string[] = [];
     const note = (name: string) => () => void order.push(name);
@@ -74,7 +74,7 @@ describe('The filter of a table that many others refer to', () => {
   };
 
   // All fields of the type for each object took four times as long as the objects do now, and more with each table.
-  test('costs what is given, also where it does not fit', async () => {
+  test('The filter of a table that many others refer to costs what is given, also where it does not fit', async () => {
     expect((await secondsFor(filtered, many({ id: { eq: 1 } }))).code).toBeUndefined();
     expect((await secondsFor(filtered, many({ not: { not: {} } }))).code).toBeUndefined();
     const wrong = await secondsFor(filtered, { or: [...many({ id: { eq: 1 } }).or, { nothing: 1 }] });

@@ -232,7 +232,7 @@ test('the schema of the original service, which has an owner with members, is ad
 });
 
 describe('roles that a tenant has made before', () => {
-  test('get nothing from `init`, which names whoever may act as them', async () => {
+  test('roles that a tenant has made before get nothing from `init`, which names whoever may act as them', async () => {
     const world = await makeWorld();
     const client = await world.connect(world.tenant);
     await client.query(`create role ${world.robot}; grant ${world.robot} to ${world.tenant}`);
@@ -262,7 +262,7 @@ describe('roles that a tenant has made before', () => {
     expect(row).toEqual({ may: false });
   });
 
-  test('get nothing from `init` either if they come while it runs, and go by another name when it looks', async () => {
+  test('roles that a tenant has made before get nothing from `init` either if they come while it runs, and go by another name when it looks', async () => {
     const world = await makeWorld();
     await world.database.query(`grant create on schema public to ${world.tenant}`);
     const [maker, holder] = [await world.connect(world.tenant), await world.connect(world.tenant)];
@@ -282,7 +282,7 @@ describe('roles that a tenant has made before', () => {
     expect(await world.rightsOf(world.owner)).toEqual([]);
   });
 
-  test('are adopted where the operator says so', async () => {
+  test('roles that a tenant has made before are adopted where the operator says so', async () => {
     const world = await makeWorld();
     const client = await world.connect(world.tenant);
     await client.query(`create role ${world.robot}; grant ${world.robot} to ${world.tenant}`);

@@ -42,13 +42,13 @@ describe('a hidden row', () => {
     'updateManyAccountCollection(updates: [{append: {data: "[]"}, filter: {id: {eq: 2}}}]) { affectedCount }',
     'updateManyAccountCollection(updates: [{remove: {tags: ["a"]}, filter: {id: {gte: 2}}, atMost: 0}]) { affectedCount }',
     'updateManyAccountCollection(updates: [{set: {balance: 5}, filter: {id: {eq: 2}}, atMost: 0}]) { affectedCount }',
-  ])('is as if it were not there: %s', async (field) => {
+  ])('a hidden row is as if it were not there: %s', async (field) => {
     const before = await victim();
     expect(await full.run('anon', `mutation { ${field} }`)).toEqual(await empty.run('anon', `mutation { ${field} }`));
     expect(await victim()).toEqual(before);
   });
 
-  test('cannot be moved into, nor own rows out of, what the tenant sees', async () => {
+  test('a hidden row cannot be moved into, nor own rows out of, what the tenant sees', async () => {
     const move = (id: number, by: number) => `{increment: {tenant: ${by}}, filter: {id: {eq: ${id}}}}`;
     const before = await rows();
     const { errors } = await full.run(
@@ -73,7 +73,7 @@ describe('a column that the role may change but not read', () => {
     'updateAccountCollection(set: {}, remove: {list: ["x"]}, filter: {id: {eq: 1}}) { affectedCount }',
     'updateManyAccountCollection(updates: [{increment: {secret: 1}, filter: {id: {eq: 1}}}]) { affectedCount }',
     'updateManyAccountCollection(updates: [{set: {balance: 1}, filter: {secret: {eq: 77}}}]) { affectedCount }',
-  ])('has no operator and no filter: %s', async (field) => {
+  ])('a column that the role may change but not read has no operator and no filter: %s', async (field) => {
     const before = await rows();
     const { data, errors } = await full.run('anon', `mutation { ${field} }`);
     expect([data, errors[0].extensions.code]).toEqual([undefined, 'GRAPHQL_VALIDATION_FAILED']);
@@ -86,7 +86,7 @@ describe('a column that the role may change but not read', () => {
 });
 
 describe('errors', () => {
-  test('hold no value of a row', async () => {
+  test('errors hold no value of a row', async () => {
     await hidden.query(`update account set balance = 1234567, tags = '{sesame}', data = '"sesame"' where id = 1`);
     for (const field of [
       'updateAccountCollection(set: {}, increment: {balance: 2147483647}, filter: {id: {eq: 1}}) { affectedCount }',
@@ -101,7 +101,7 @@ describe('errors', () => {
     }
   });
 
-  test('cannot be feigned by a value that spells a marker', async () => {
+  test('errors cannot be feigned by a value that spells a marker', async () => {
     for (const text of ['pgreflect:operand:append:balance:object', 'pgreflect:same_row:1', 'pgreflect:at_most:2']) {
       const query = `mutation ($t: [AccountUpdateEntry!]!) { updateManyAccountCollection(updates: $t) { affectedCount } }`;
       const t = [{ set: { tags: [text] }, append: { data: JSON.stringify({ text }) }, filter: { id: { eq: 1 } } }];

@@ -85,7 +85,7 @@ const hiddenRows = [
 ] as const;
 
 describe.each(hiddenRows)('a hidden row of %s, met by {%s} and %s', (table, object, constraint) => {
-  test('stays as it is, is not shown, and no filter tells what is in it', async () => {
+  test('a hidden row stays as it is, is not shown, and no filter tells what is in it', async () => {
     const before = await everything();
     const answers = new Set<string>();
     for (const filter of [
@@ -107,7 +107,7 @@ describe.each(hiddenRows)('a hidden row of %s, met by {%s} and %s', (table, obje
     expect(await everything()).toBe(before);
   });
 
-  test('is neither changed nor shown where there is nothing to update', async () => {
+  test('a hidden row is neither changed nor shown where there is nothing to update', async () => {
     const before = await everything();
     const { data } = await upsert(table, object, `constraint: ${constraint}`, 'affectedCount records { id body }');
     expect(data).toEqual({ [`insertInto${table}Collection`]: { affectedCount: 0, records: [] } });

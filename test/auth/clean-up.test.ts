@@ -45,7 +45,7 @@ async function around(hours: number, options: Partial<CleanUpOptions> = {}) {
 const at = () => new Date(clock.now()).toISOString();
 
 describe('a refresh token', () => {
-  test('goes a day after it was used, but not while it may give the active one again', async () => {
+  test('a refresh token goes a day after it was used, but not while it may give the active one again', async () => {
     const { refreshToken: first } = await signedIn();
     const { refreshToken: second } = await refresh(first);
     const { refreshToken: active } = await refresh(second);
@@ -56,7 +56,7 @@ describe('a refresh token', () => {
     await expect(refresh(first)).rejects.toMatchObject({ code: 'refresh_token_not_found' });
   });
 
-  test('goes with its family when that was ended', async () => {
+  test('a refresh token goes with its family when that was ended', async () => {
     const { refreshToken: first } = await signedIn();
     await refresh((await refresh(first)).refreshToken);
     clock.pass(60);
@@ -67,7 +67,7 @@ describe('a refresh token', () => {
 });
 
 describe('a session', () => {
-  test('goes three days after its end, its tokens are revoked after one', async () => {
+  test('a session goes three days after its end, its tokens are revoked after one', async () => {
     const { session } = await signedIn();
     await database.query('update auth.sessions set not_after = $2 where id = $1', [session.id, at()]);
     expect(await around(24)).toEqual([{}, { tokensOfEndedSessions: 1 }]);
@@ -77,7 +77,7 @@ describe('a session', () => {
   test.each([
     ['sessions_timebox', 'olderThanTimebox'],
     ['sessions_inactivity_timeout', 'idleSessions'],
-  ] as const)('goes a day after %s has ended it', async (field, kind) => {
+  ] as const)('a session goes a day after %s has ended it', async (field, kind) => {
     const { session } = await signedIn();
     const options = { config: { ...defaultAuthConfig, [field]: 2 } };
     expect(await around(26, options)).toEqual([{}, { [kind]: 1 }]);
@@ -221,7 +221,7 @@ describe('a gateway', () => {
     await vi.waitFor(async () => expect([await sessions(), await flows()]).toEqual([[], []]), patience);
   });
 
-  test('logs the reason of a failed clean-up once', async () => {
+  test('a gateway logs the reason of a failed clean-up once', async () => {
     const own = await createAuthDatabase();
     const auth = await startGateway(own, {}, { cleanUpMs: 20 });
     await own.query('drop table auth.oauth_client_states cascade');

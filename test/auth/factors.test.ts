@@ -47,7 +47,7 @@ const refusal = (status: number, code: string, message?: string) => ({
 });
 
 describe('an app', () => {
-  test('is enrolled, gets its secret once, and counts when its first code was verified', async () => {
+  test('an app is enrolled, gets its secret once, and counts when its first code was verified', async () => {
     const auth = await testAuth(database, { ...unlimited, site_url: 'http://localhost:3000' });
     const ana = await user(auth, 'ana@x.test');
     const enrolled = await ana.enroll({ factor_type: 'totp', friendly_name: 'phone of Ana' });
@@ -79,7 +79,7 @@ describe('an app', () => {
     expect(await ana.list()).toMatchObject([{ status: 'unverified' }, { status: 'unverified' }]);
   });
 
-  test('raises the session with its code: new tokens, aal2, both methods; lesser sessions and other attempts end', async () => {
+  test('an app raises the session with its code: new tokens, aal2, both methods; lesser sessions and other attempts end', async () => {
     const auth = await testAuth(database, unlimited);
     const bob = await user(auth, 'bob@x.test');
     const other = await signInAgain(auth, bob.email);
@@ -115,7 +115,7 @@ describe('an app', () => {
     expect(await uriOf({ friendly_name: 'b', issuer: 'The shop' })).toMatch(/^otpauth:\/\/totp\/The%20shop:491711\?/);
   });
 
-  test('is asked again at the next sign-in', async () => {
+  test('an app is asked again at the next sign-in', async () => {
     const auth = await testAuth(database, unlimited);
     const { app, email } = await userWithApp(auth, 'again@x.test');
     const again = await signInAgain(auth, email);
@@ -125,7 +125,7 @@ describe('an app', () => {
 });
 
 describe('a code', () => {
-  test('holds one step earlier and later, and no step further', async () => {
+  test('a code holds one step earlier and later, and no step further', async () => {
     const auth = await testAuth(database, unlimited);
     const { app, answer } = await userWithApp(auth, 'steps@x.test');
     auth.pass(300);
@@ -136,7 +136,7 @@ describe('a code', () => {
     expect((await answer(app.id, app.code(1))).status).toBe(200);
   });
 
-  test('is accepted once, also through another challenge and of 20 requests at once to two processes; nor is an older one afterwards', async () => {
+  test('a code is accepted once, also through another challenge and of 20 requests at once to two processes; nor is an older one afterwards', async () => {
     const auth = await testAuth(database, unlimited);
     const { app, session, answer, challenge, verify } = await userWithApp(auth, 'replay@x.test');
     const challenges = await Promise.all(Array.from({ length: 20 }, () => challenge(app.id)));
@@ -154,7 +154,7 @@ describe('a code', () => {
     expect((await answer(app.id, app.code(1))).status).toBe(200);
   });
 
-  test('answers a challenge once: of 20 equal requests one verifies', async () => {
+  test('a code answers a challenge once: of 20 equal requests one verifies', async () => {
     const auth = await testAuth(database, unlimited);
     const { app, challenge, verify } = await userWithApp(auth, 'equal@x.test');
     const { body } = await challenge(app.id);
@@ -180,7 +180,7 @@ describe('a code', () => {
 });
 
 describe('a challenge', () => {
-  test('is for one answer, one factor and five minutes', async () => {
+  test('a challenge is for one answer, one factor and five minutes', async () => {
     const auth = await testAuth(database, unlimited);
     const { app, challenge, verify, enrollApp } = await userWithApp(auth, 'challenge@x.test');
     const { body } = await challenge(app.id);
@@ -209,7 +209,7 @@ describe('a challenge', () => {
     expect((await verify(app.id, fresh, app.code())).status).toBe(200);
   });
 
-  test('is answered from the address that it was given to', async () => {
+  test('a challenge is answered from the address that it was given to', async () => {
     const auth = await testAuth(
       database,
       { ...unlimited, security_sb_forwarded_for_enabled: true },
@@ -233,7 +233,7 @@ describe('a challenge', () => {
     expect(await verify(app.id, 'x', app.code())).toMatchObject(refusal(400, 'bad_json', reason));
   });
 
-  test('may be made at the same instant as many others', async () => {
+  test('a challenge may be made at the same instant as many others', async () => {
     const auth = await testAuth(database, unlimited);
     const { app, challenge } = await userWithApp(auth, 'instant@x.test');
     const { id } = await user(auth, 'crowd@x.test');
@@ -250,7 +250,7 @@ describe('a challenge', () => {
 });
 
 describe('enrolling', () => {
-  test('needs a name of its own, the empty one included, also of requests at once', async () => {
+  test('enrolling needs a name of its own, the empty one included, also of requests at once', async () => {
     const auth = await testAuth(database, unlimited);
     const { enroll, list } = await user(auth, 'names@x.test');
     expect((await enroll({ factor_type: 'totp' })).body.friendly_name).toBe('');
@@ -268,7 +268,7 @@ describe('enrolling', () => {
     expect((await enroll({ factor_type: 'totp', friendly_name: widest, issuer: '€'.repeat(33) })).status).toBe(200);
   });
 
-  test('has a limit, which requests at once do not get past', async () => {
+  test('enrolling has a limit, which requests at once do not get past', async () => {
     const auth = await testAuth(database, { ...unlimited, mfa_max_enrolled_factors: 3 });
     const { enrollApp, enroll, list } = await user(auth, 'many@x.test');
     await enrollApp('0');
@@ -310,7 +310,7 @@ describe('enrolling', () => {
     [{ factor_type: 'totp', friendly_name: 'a\0b' }, 400, 'validation_failed', 'The value of "friendly_name" has text that cannot be stored.'],
   ]; // biome-ignore format: one row per refusal
 
-  test('is refused with the reason', async () => {
+  test('enrolling is refused with the reason', async () => {
     const auth = await testAuth(database, unlimited);
     const { enroll, list } = await user(auth, 'bad@x.test');
     for (const [body, status, code, message] of bad) {
@@ -377,7 +377,7 @@ describe('a factor', () => {
     expect(await victim.list()).toMatchObject([{ id: app.id, status: 'unverified' }]);
   });
 
-  test('is refused to anonymous users, and to tokens without a session', async () => {
+  test('a factor is refused to anonymous users, and to tokens without a session', async () => {
     const auth = await testAuth(database, { ...unlimited, external_anonymous_users_enabled: true });
     const anonymous = factorsOf(auth, (await auth.ask('/signup', {})).body.access_token);
     const forbidden = refusal(403, 'no_authorization', 'Anonymous user not allowed to perform these actions');
@@ -414,7 +414,7 @@ describe('a factor', () => {
 });
 
 describe('the configuration', () => {
-  test('switches enrolling and verifying off, each for itself', async () => {
+  test('the configuration switches enrolling and verifying off, each for itself', async () => {
     const on = await testAuth(database, unlimited);
     const { app, email } = await userWithApp(on, 'switches@x.test');
     const off = await testAuth(database, {
@@ -472,7 +472,7 @@ describe('the configuration', () => {
     expect(await statusesOf('verify')).toEqual([['mfa_factor_not_found', 32]]);
   });
 
-  test('lets a session without the second factor of its user live for so long', async () => {
+  test('the configuration lets a session without the second factor of its user live for so long', async () => {
     const auth = await testAuth(database, { ...unlimited, sessions_allow_low_aal: 1 });
     const { email } = await userWithApp(auth, 'low@x.test');
     const { session } = await signInAgain(auth, email);
@@ -506,7 +506,7 @@ describe('a phone', () => {
     sms_provider: 'capture',
   };
 
-  test('gets a code by text message, and raises the session with it', async () => {
+  test('a phone gets a code by text message, and raises the session with it', async () => {
     const auth = await testAuth(database, phones);
     const { enroll, challenge, verify, list } = await user(auth, 'phone-factor@x.test');
     const enrolled = await enroll({ factor_type: 'phone', friendly_name: 'mine', phone: '+49 170 21' });
@@ -526,7 +526,7 @@ describe('a phone', () => {
     expect(await list()).toMatchObject([{ factor_type: 'phone', phone: '4917021', status: 'verified' }]);
   });
 
-  test('gets a code once in so many seconds', async () => {
+  test('a phone gets a code once in so many seconds', async () => {
     const auth = await testAuth(database, phones);
     const { enroll, challenge } = await user(auth, 'often@x.test');
     const { body } = await enroll({ factor_type: 'phone', phone: '4917022' });
@@ -544,7 +544,7 @@ describe('a phone', () => {
     expect((await challenge(body.id)).status).toBe(200);
   });
 
-  test('takes the place of an earlier attempt with the number, not of a verified one', async () => {
+  test('a phone takes the place of an earlier attempt with the number, not of a verified one', async () => {
     const auth = await testAuth(database, phones);
     const dora = await user(auth, 'dora@x.test');
     await dora.enroll({ factor_type: 'phone', phone: '4917023' });
@@ -579,7 +579,7 @@ describe('a phone', () => {
     expect((await raised.verify(id, challenge, code)).status).toBe(200);
   });
 
-  test('needs a number, a channel that there is, and somebody who sends; else nothing is stored', async () => {
+  test('a phone needs a number, a channel that there is, and somebody who sends; else nothing is stored', async () => {
     const auth = await testAuth(database, { ...phones, sms_provider: null });
     const { enroll, challenge, list } = await user(auth, 'nobody-sends@x.test');
     expect(await enroll({ factor_type: 'phone' })).toMatchObject(
@@ -606,7 +606,7 @@ describe('a phone', () => {
     expect((await verify(id, body.id, '123456')).status).toBe(200);
   });
 
-  test('can be switched off for verifying as well', async () => {
+  test('a phone can be switched off for verifying as well', async () => {
     const auth = await testAuth(database, { ...phones, mfa_phone_verify_enabled: false });
     const { enroll, challenge } = await user(auth, 'phone-off@x.test');
     const { body } = await enroll({ factor_type: 'phone', phone: '4917027' });
@@ -642,7 +642,7 @@ describe('admins', () => {
     expect(decodeJwt(body.access_token).aal).toBe('aal1');
   });
 
-  test('are told what is wrong with an id, and users are no admins', async () => {
+  test('admins are told what is wrong with an id, and users are no admins', async () => {
     const auth = await testAuth(database, unlimited);
     const { id, session } = await user(auth, 'no-factors@x.test');
     expect((await auth.askAdmin(`/admin/users/${id}/factors`)).body).toEqual([]);

@@ -96,7 +96,7 @@ test('the function of the manual adds its claim', async () => {
   expect(claimsOf(access_token)).toMatchObject({ plan: 'free', sub: user.id });
 });
 
-test('it is asked wherever an access token is made, and told how the user signed in', async () => {
+test('the hook is asked wherever an access token is made, and told how the user signed in', async () => {
   const server = await startHookServer();
   server.answer(({ payload }) => ({ body: { claims: { ...payload.claims, plan: payload.authentication_method } } }));
   const values = { ...webhook(server), external_anonymous_users_enabled: true, smtp_max_frequency: 0 };
@@ -127,7 +127,7 @@ test('it is asked wherever an access token is made, and told how the user signed
   expect(server.unsigned).toEqual([]);
 });
 
-test('it is asked about a sign-in with a provider', async () => {
+test('the hook is asked about a sign-in with a provider', async () => {
   const provider = await startOidcProvider([callbackUrl], {});
   provider.users.ana = { email: 'ana@x.test', email_verified: true };
   const server = await startHookServer();
@@ -188,7 +188,7 @@ test('a role that the user has may stay, and become that of no admin', async () 
   expect(claimsOf((await signIn()).body.access_token).role).toBe('editor');
 });
 
-test('its refusal is answered with its message, and nothing of the sign-in is stored', async () => {
+test('a refusal of the hook is answered with its message, and nothing of the sign-in is stored', async () => {
   const server = await startHookServer();
   server.answer(({ payload }) => ({ body: payload }));
   const auth = await testAuth(database, webhook(server));

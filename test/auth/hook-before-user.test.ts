@@ -73,7 +73,7 @@ const ways = [
 ] as const; // biome-ignore format: a table
 
 test.each(ways)(
-  'it is asked about a sign-up with %s, and its refusal leaves nothing behind',
+  'the hook is asked about a sign-up with %s, and its refusal leaves nothing behind',
   async (_, path, body, user) => {
     const server = await startHookServer();
     const auth = await startWith(server);
@@ -93,7 +93,7 @@ test.each(ways)(
   },
 );
 
-test('it is not asked about users that are there, nor about what admins do', async () => {
+test('the hook is not asked about users that are there, nor about what admins do', async () => {
   const server = await startHookServer();
   server.answer({ body: { error: { message: 'No' } } });
   const auth = await startWith(server);
@@ -106,7 +106,7 @@ test('it is not asked about users that are there, nor about what admins do', asy
   expect(server.requests).toEqual([]);
 });
 
-test('it is asked about whoever comes from a provider for the first time, and about nobody who comes again', async () => {
+test('the hook is asked about whoever comes from a provider for the first time, and about nobody who comes again', async () => {
   const provider = await startOidcProvider([callbackUrl], {});
   provider.users.first = { name: 'First', email: 'first@x.test', email_verified: true };
   const server = await startHookServer();

@@ -177,7 +177,7 @@ describe('a token that another application has got', () => {
     ['for nobody', { aud: [] }],
     ['for a list that only looks like ours', { aud: 'web,ios' }],
     ['for a client whose name begins as ours', { aud: 'web2' }],
-  ])('signs nobody in: %s', async (_what, claims) => {
+  ])('a token that another application has got signs nobody in: %s', async (_what, claims) => {
     const listed = { external_allowed_id_token_issuers: `${provider.issuer}/ web, ${provider.issuer} web` };
     const auth = await withGoogle();
     const { user } = await signedUp(auth, 'rich@x.test');
@@ -194,7 +194,7 @@ describe('a token that another application has got', () => {
     await database.query('delete from auth.users');
   });
 
-  test('signs nobody in where the list names an issuer without our clients there', async () => {
+  test('a token that another application has got signs nobody in where the list names an issuer without our clients there', async () => {
     const auth = await withGoogle({
       external_allowed_id_token_issuers: provider.issuer,
       external_google_url: 'https://google.test',

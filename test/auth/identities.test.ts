@@ -172,7 +172,7 @@ describe('an identity that cannot be given up', () => {
 });
 
 describe('the address of a user', () => {
-  test('stays while another identity has it', async () => {
+  test('the address of a user stays while another identity has it', async () => {
     const auth = await testAuth(database, linking);
     const email = 'kept@x.test';
     const user = await userWith(
@@ -223,7 +223,7 @@ describe('the address of a user', () => {
       ],
       { email: 'free@4.test', isConfirmed: false },
     ],
-  ] as const)('becomes %s', async (_title, links, { email, isConfirmed }) => {
+  ] as const)('the address of a user becomes %s', async (_title, links, { email, isConfirmed }) => {
     const auth = await testAuth(database, linking);
     if (links.some((given) => 'email' in given && given.email === 'taken@x.test')) {
       await userWith(auth, 'taken@x.test', { provider: 'github', email: 'hers@hub.test', email_verified: true });
@@ -270,7 +270,7 @@ describe('the address of a user', () => {
     expect(body).toMatchObject({ email: 'auto@hub.test', email_confirmed_at });
   });
 
-  test('is removed together with pending changes, codes and links', async () => {
+  test('the address of a user is removed together with pending changes, codes and links', async () => {
     const phones = { external_phone_enabled: true, sms_provider: 'capture' } as const;
     const auth = await testAuth(database, { ...linking, ...phones, smtp_max_frequency: 0 });
     const [email, next] = ['pending@x.test', 'next@x.test'];

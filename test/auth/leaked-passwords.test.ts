@@ -124,7 +124,7 @@ describe('the list', () => {
     return { isPwned, observations, pass: (seconds: number) => (now += seconds * 1000) };
   }
 
-  test('gets five digits of a hash; padding in its answer does not count as leaked', async () => {
+  test('the list gets five digits of a hash; padding in its answer does not count as leaked', async () => {
     const list = await startList(leaked);
     const { isPwned } = checkOf(list);
     expect([await isPwned(leaked), await isPwned(fresh), await isPwned('padding')]).toEqual([true, false, false]);
@@ -132,7 +132,7 @@ describe('the list', () => {
     expect(list.asked).toEqual(prefixes.map((prefix) => `/range/${prefix} true`));
   });
 
-  test('is asked once an hour for a range, however many ask at the same time', async () => {
+  test('the list is asked once an hour for a range, however many ask at the same time', async () => {
     const list = await startList(leaked);
     const { isPwned, pass } = checkOf(list);
     expect(await Promise.all([isPwned(leaked), isPwned(leaked)])).toEqual([true, true]);

@@ -126,7 +126,7 @@ test('in the PKCE flow a code comes back, which gives the session once', async (
   expect(reply.body.code).toBe('flow_state_expired');
 });
 
-test('who has proved the address to the provider gets the account that has it, and its owner hears of it', async () => {
+test('someone who has proved the address to the provider gets the account that has it, and its owner hears of it', async () => {
   const auth = await withProvider({ mailer_notifications_identity_linked_enabled: true });
   const email = person('owner', { email_verified: 'true' });
   const { user } = await signedUp(auth, email, password);

@@ -45,7 +45,7 @@ test('what the log says to add is allowed then', async () => {
   expect(await notesOf(list, asked)).toEqual([]);
 });
 
-test('it does not say to list what no list allows', async () => {
+test('a note does not say to list what no list allows', async () => {
   const list = 'exp://**, http://192.168.1.20:3000/**, https://x_y.test/**, https://*.me.test/**, javascript:**';
   const ip = expect.stringContaining('IP addresses other than loopback are never allowed, even if they are listed.');
   const ambiguous = expect.stringContaining('Browsers and servers may read this address differently');

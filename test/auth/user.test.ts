@@ -110,7 +110,7 @@ describe('the code for a new password', () => {
     return token;
   }
 
-  test('is not asked for within a day of the sign-in', async () => {
+  test('the code for a new password is not asked for within a day of the sign-in', async () => {
     const auth = await testAuth(database, asking);
     const { access_token: token } = await signedUp(auth, 'young@x.test');
     auth.pass(day);
@@ -119,7 +119,7 @@ describe('the code for a new password', () => {
     expect((await update(auth, token, { password: 'third password' })).body.code).toBe('reauthentication_needed');
   });
 
-  test('is asked for with a token without session; the password then ends all sessions', async () => {
+  test('the code for a new password is asked for with a token without session; the password then ends all sessions', async () => {
     const auth = await testAuth(database, asking);
     const { user, access_token } = await signedUp(auth, 'no-session@x.test');
     const token = await sign({ sub: user.id, aud: 'authenticated', role: 'authenticated' });
@@ -130,7 +130,7 @@ describe('the code for a new password', () => {
     expect((await auth.ask('/user', undefined, { token: access_token })).body.code).toBe('session_not_found');
   });
 
-  test('stays good when the change is refused for something else', async () => {
+  test('the code for a new password stays good when the change is refused for something else', async () => {
     const auth = await testAuth(database, asking);
     const token = await oldSession(auth, 'refused@x.test');
     await auth.ask('/reauthenticate', undefined, { token });
@@ -139,7 +139,7 @@ describe('the code for a new password', () => {
     expect((await update(auth, token, { password: 'other password', nonce })).status).toBe(200);
   });
 
-  test('ends with its time, with the next one, and is of one user', async () => {
+  test('the code for a new password ends with its time, with the next one, and is of one user', async () => {
     const auth = await testAuth(database, asking);
     const [token, other] = [await oldSession(auth, 'late@x.test'), await oldSession(auth, 'stranger@x.test')];
     const nonces = [];
@@ -154,7 +154,7 @@ describe('the code for a new password', () => {
     expect(await change(token, nonces[1])).toMatchObject(notValid);
   });
 
-  test('is sent once in so many seconds', async () => {
+  test('the code for a new password is sent once in so many seconds', async () => {
     const auth = await testAuth(database, { ...asking, smtp_max_frequency: 60 });
     const token = await oldSession(auth, 'often@x.test');
     const ask = async () => (await auth.ask('/reauthenticate', undefined, { token })).status;
@@ -163,7 +163,7 @@ describe('the code for a new password', () => {
     expect(await ask()).toBe(200);
   });
 
-  test('comes by text message to a user without an email address, for as long as such codes are good', async () => {
+  test('the code for a new password comes by text message to a user without an email address, for as long as such codes are good', async () => {
     const phone = '491711';
     const captured = { external_phone_enabled: true, sms_provider: 'capture', sms_max_frequency: 0 } as const;
     const auth = await testAuth(database, { ...asking, ...captured });
@@ -181,7 +181,7 @@ describe('the code for a new password', () => {
     expect(replies).toMatchObject([notValid, { status: 200 }]);
   });
 
-  test('needs an address that is confirmed', async () => {
+  test('the code for a new password needs an address that is confirmed', async () => {
     const auth = await testAuth(database, { ...asking, external_anonymous_users_enabled: true });
     const ask = (token: string) => auth.ask('/reauthenticate', undefined, { token });
     const { access_token: nobody } = (await auth.ask('/signup', {})).body;

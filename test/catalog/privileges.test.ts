@@ -129,7 +129,7 @@ const inquiry = `
   where r.rolname = any ($1)`;
 
 describe.each([1, 2, 3, 4, 5, 6, 7, 8])('grants and memberships of seed %i', (seed) => {
-  test('are computed as PostgreSQL does', async () => {
+  test('privileges are computed as PostgreSQL does', async () => {
     const random = generator(seed * 7919);
     const namespace = `s${seed}`;
     await database.query(

@@ -322,24 +322,27 @@ describe('a name that keeps a table out of the API', () => {
   test.each([
     ['no name of GraphQL', 'public', '"Legacy Patient"'],
     ['the name of another table', 'clinic', 'patient'],
-  ])('is proposed with those of its columns and indexes: %s', async (_, schema, name) => {
-    const database = await createDatabase(`
+  ])(
+    'a name that keeps a table out of the API is proposed with those of its columns and indexes: %s',
+    async (_, schema, name) => {
+      const database = await createDatabase(`
       create schema clinic;
       create table patient (id int primary key);
       create table ${schema}.${name} (id int constraint "the key" primary key, "Blood Type" text);
       grant usage on schema clinic to anon;
       grant select, insert on patient, ${schema}.${name} to anon;
     `);
-    const leftOut = () => findings(database, '--only', 'left_out', '--schemas', 'public,clinic');
-    const before = await leftOut();
-    const path = `${schema}.${name}`;
-    expect(before.map(({ object }) => object).toSorted()).toEqual([path, path, `${path}."Blood Type"`]);
-    expect(before.map(({ fix }) => fix)).toContain(`alter index ${schema}."the key" rename to the_key;`);
-    for (const [at, { fix }] of before.entries()) {
-      await database.query(fix!);
-      expect(await leftOut()).toHaveLength(before.length - at - 1);
-    }
-  });
+      const leftOut = () => findings(database, '--only', 'left_out', '--schemas', 'public,clinic');
+      const before = await leftOut();
+      const path = `${schema}.${name}`;
+      expect(before.map(({ object }) => object).toSorted()).toEqual([path, path, `${path}."Blood Type"`]);
+      expect(before.map(({ fix }) => fix)).toContain(`alter index ${schema}."the key" rename to the_key;`);
+      for (const [at, { fix }] of before.entries()) {
+        await database.query(fix!);
+        expect(await leftOut()).toHaveLength(before.length - at - 1);
+      }
+    },
+  );
 });
 
 test('names in other scripts get one each that is free, and accents are left out', async () => {
@@ -424,7 +427,7 @@ describe('a view without a key', async () => {
   test.each([
     ['renamed', ['second', 'first']],
     ['above', ['second', 'first']],
-  ])('gets the key of the one table that it reads, if it passes that on: %s', (view, columns) => {
+  ])('a view without a key gets the key of the one table that it reads, if it passes that on: %s', (view, columns) => {
     expect(fixOf(view)).toBe(naming(view, ...columns));
   });
 

@@ -52,7 +52,7 @@ describe('a function that names something of an extension', async () => {
   });
 });
 
-test('is named with the path that it is run with, and its fix makes it work', async () => {
+test('an extension off the path is named with the path that it is run with, and its fix makes it work', async () => {
   const database = await createDatabase(`${setup}
     create schema auth; create schema closed; set check_function_bodies = off;
     create table auth.users (id int primary key); create table post (id int primary key, title text, token text); grant insert on post to anon;

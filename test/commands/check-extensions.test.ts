@@ -49,7 +49,7 @@ describe('junction tables without a directive', async () => {
   ];
   const before = await findings(database);
 
-  test('are a note each, with the comment that keeps what it says already', () => {
+  test('junction tables without a directive are a note each, with the comment that keeps what it says already', () => {
     const found = before.filter(({ check }) => check === 'many_to_many_missing');
     expect(found.map(({ fix }) => fix)).toEqual(fixes);
     expect(new Set(found.map(({ severity }) => severity))).toEqual(new Set(['note']));
@@ -185,7 +185,7 @@ describe('an index and row security', async () => {
     },
   );
 
-  test('its order is of use, and a cursor is no place in it', async () => {
+  test('an order by an index is of use, and a cursor is no place in it', async () => {
     const orderOf = (at: number) => `first: 2, orderBy: {c${at}: AscNullsLast}`;
     for (const [at, use] of [
       [0, 'used'],
@@ -212,7 +212,7 @@ describe('an index and row security', async () => {
     );
   });
 
-  test('is used where somebody has declared the operators leakproof, and nothing is said', async () => {
+  test('an index and row security is used where somebody has declared the operators leakproof, and nothing is said', async () => {
     await database.query('alter function jsonb_contains(jsonb, jsonb) leakproof');
     expect(await conditions('anon', `filter: {c9: ${filters[9][3]}}`)).toContain('c9');
     const objects = (await findings(database, '--only', 'index_behind_policy')).map(({ object }) => object);

@@ -285,7 +285,7 @@ describe('a grant to write without a policy', async () => {
     return rows.length;
   };
 
-  test('comes with the policies that let callers write the rows that they may read', async () => {
+  test('a grant to write without a policy comes with the policies that let callers write the rows that they may read', async () => {
     const [{ fix } = { fix: null }] = found.filter(({ object }) => object === 'public.diary');
     const own = `(owner = ( SELECT current_setting('request.owner'::text, true) AS current_setting))`;
     expect(fix).toBe(
@@ -304,7 +304,7 @@ describe('a grant to write without a policy', async () => {
     }
   });
 
-  test('lets nobody write before somebody says which rows, where the policy for reading does not', async () => {
+  test('a grant to write without a policy lets nobody write before somebody says which rows, where the policy for reading does not', async () => {
     const ofWall = found.filter(({ object }) => object === 'public.wall');
     expect(ofWall).toHaveLength(2);
     for (const { fix } of ofWall) await database.query(choice(fix));
@@ -344,7 +344,7 @@ describe('grants that a role lacks', async () => {
       .map((line) => `-- ${line}`)
       .join('\n');
 
-  test('are one finding for all objects of which it lacks the same, with statements that can be read', async () => {
+  test('grants that a role lacks are one finding for all objects of which it lacks the same, with statements that can be read', async () => {
     const rest = tables.slice(2);
     expect((await missing('anon')).map(({ message, fix }) => [message, fix])).toEqual([
       ['Role "anon" has no USAGE on public.mood.', remarked('grant usage on type public.mood to anon;')],
@@ -383,7 +383,7 @@ describe('grants that a role lacks', async () => {
     ]);
   });
 
-  test('are for a person to decide, and each ends its finding', async () => {
+  test('grants that a role lacks are for a person to decide, and each ends its finding', async () => {
     const found = await missing('authenticated');
     expect(found.filter(({ fix }) => fix?.split('\n').some((line) => !line.startsWith('--')))).toEqual([]);
     expect(found).toContainEqual(

@@ -17,7 +17,7 @@ describe('a function that a role may not call', async () => {
   const missing = async (role: string) =>
     (await findings(database, '--only', 'not_granted')).filter(({ object }) => object === role);
 
-  test('is proposed where the grant brings it into the API', async () => {
+  test('a function that a role may not call is proposed where the grant brings it into the API', async () => {
     expect((await missing('authenticated')).map(({ message, fix }) => [message, fix])).toEqual([
       [
         'Role "authenticated" has no EXECUTE on 2 functions: public.reset, public.clean, which run with the rights of the owner.',
@@ -30,7 +30,7 @@ describe('a function that a role may not call', async () => {
     ]);
   });
 
-  test('is not proposed to visitors if it runs as its owner, which is warned of', async () => {
+  test('a function that a role may not call is not proposed to visitors if it runs as its owner, which is warned of', async () => {
     expect((await missing('anon')).map(({ fix }) => fix)).toEqual([
       null,
       '-- Where it is meant to reach them, after policies guard the rows:\n-- grant execute on routine public.open to anon;',

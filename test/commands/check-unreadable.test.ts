@@ -33,7 +33,7 @@ describe('views that a role may select from and cannot read', async () => {
   `);
   const unreadable = () => findings(database, '--only', 'view_unreadable,key_not_measured');
 
-  test('are a warning for each object that is missing, with the grant for a person to decide', async () => {
+  test('views that a role may select from and cannot read are a warning for each object that is missing, with the grant for a person to decide', async () => {
     expect(await unreadable()).toEqual([
       {
         check: 'view_unreadable',
@@ -67,7 +67,7 @@ describe('views that a role may select from and cannot read', async () => {
     ]);
   });
 
-  test('are gone after the grants', async () => {
+  test('views that a role may select from and cannot read are gone after the grants', async () => {
     for (const { fix } of await unreadable()) if (fix) await database.query(fix.replaceAll(/^-- (?=grant)/gm, ''));
     expect((await unreadable()).map(({ message }) => message)).toEqual([
       'Role "anon" cannot read view public.kept: permission denied for function owned.',

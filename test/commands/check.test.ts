@@ -43,7 +43,7 @@ describe('for people', () => {
     `);
   });
 
-  test('reports row security that is off, missing indexes and tables left out, each with the SQL that changes it', async () => {
+  test('for people reports row security that is off, missing indexes and tables left out, each with the SQL that changes it', async () => {
     const { code, out } = await checkAs(database);
     expect(code).toBe(0);
     expect(out).toContain(guarded('public.post', 'anon').replaceAll(/^/gm, '      '));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 const schema = (url: string) => runCommand(['schema', '--role', 'anon'], { env: { DATABASE_URL: url } });
 
 describe('without a host of its own, as sockets are named', () => {
-  test('it connects to the host among the parameters', async () => {
+  test('without a host of its own, a URL connects to the host among the parameters', async () => {
     const { username, password, hostname, port, pathname } = new URL(database.urlAs('authenticator', 'test'));
     const url = `postgresql://${username}:${password}@${pathname}?host=${hostname}&port=${port}`;
     expect(await schema(url)).toMatchObject({ code: 0, out: expect.stringContaining('type note ') });
@@ -61,7 +61,7 @@ describe('a password with a character that ends it', () => {
     'a@12/hunter',
     'a@b#hunter',
   ])
-    test(`is explained and not shown: ${password}`, async () => {
+    test(`a password with a character that ends it is explained and not shown: ${password}`, async () => {
       const { code, err } = await schema(`postgresql://me:${password}@db.test:5432/shop`);
       expect(code).toBe(1);
       expect(err).toContain('%40 for @, %23 for #, %2F for /');

@@ -59,7 +59,7 @@ test('claims that no policy could read are refused', async () => {
   }
 });
 
-test('says that it reads a file where an operation is given in its place', async () => {
+test('the command says that it reads a file where an operation is given in its place', async () => {
   const { code, err } = await runCommand(['explain', '{ noteCollection { edges { cursor } } }'], { env: {} });
   expect([code, err]).toEqual([1, expect.stringContaining('An operation is given where explain reads a file.')]);
 });

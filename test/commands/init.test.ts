@@ -359,7 +359,7 @@ describe('init by a role with CREATEROLE that is no superuser', () => {
     await database.query(`drop owned by ${admin}; drop role ${admin}`);
   });
 
-  test('makes what it may, and says for the rest what a superuser has to run', async () => {
+  test('init by a role with CREATEROLE that is no superuser makes what it may, and says for the rest what a superuser has to run', async () => {
     const { code, out } = await asAdmin('--schemas', 'public,Second Shop', '--watch');
     expect(code).toBe(1);
     expect(out).toContain(`done       login role "${roles.login}"`);
@@ -386,7 +386,7 @@ describe('init by a role with CREATEROLE that is no superuser', () => {
     expect(out).not.toMatch(/^done/m);
   });
 
-  test('can remove what it created', async () => {
+  test('init by a role with CREATEROLE that is no superuser can remove what it created', async () => {
     const { code, out } = await asAdmin('--remove');
     expect({ code, out }).toMatchObject({ code: 0 });
     expect(await existingRoles()).toEqual([]);

@@ -160,13 +160,13 @@ describe('serving', () => {
     served = await serve([], { directory }, afterAll);
   });
 
-  test('answers a GraphQL request', async () => {
+  test('serving answers a GraphQL request', async () => {
     expect(await ask(served.url, '{ noteCollection { edges { node { id body } } } }')).toEqual({
       data: { noteCollection: { edges: [{ node: { id: 1, body: 'hello' } }] } },
     });
   });
 
-  test('prints a line with curl for a table of the anon role', async () => {
+  test('serving prints a line with curl for a table of the anon role', async () => {
     await served.command.until(/curl .*\$PGREFLECT_ANON_KEY.*noteCollection\(first: 3\)/);
   });
 
@@ -191,7 +191,7 @@ describe('serving', () => {
     expect(await ask(served.url, posts)).toEqual({ data: { postCollection: { edges: [] } } });
   });
 
-  test('stops with exit code 0 on SIGTERM, and has created nothing in the database', async () => {
+  test('serving stops with exit code 0 on SIGTERM, and has created nothing in the database', async () => {
     served.command.signal('SIGTERM');
     expect((await served.command.finished).code).toBe(0);
     expect(await count()).toEqual(found);
@@ -269,7 +269,7 @@ describe('serving', () => {
     expect(command.text()).not.toContain('is empty');
   });
 
-  test('says which option lets the login of the auth service reach its tables, and which command tells what the API lacks', async () => {
+  test('serving says which option lets the login of the auth service reach its tables, and which command tells what the API lacks', async () => {
     const own = await createDatabase(`create table pet (id int primary key);
       create table walk (id int primary key, first int references pet, second int references pet); grant select on pet, walk to anon`);
     await installAuthTables(own);
@@ -286,7 +286,7 @@ describe('serving', () => {
     await complete.until(/The API lacks .* hide them: pgreflect check --schemas 'public' --only left_out/);
   });
 
-  test('names the project in the address of the management API; changed start values of the auth configuration in the file are in force at once, a broken file changes nothing', async () => {
+  test('serving names the project in the address of the management API; changed start values of the auth configuration in the file are in force at once, a broken file changes nothing', async () => {
     const own = await createDatabase();
     await installAuthTables(own);
     directory = temporaryDirectory();
@@ -313,7 +313,7 @@ describe('serving', () => {
     expect(await isClosed()).toBe(true);
   });
 
-  test('it starts while the database is away, and answers 503 until the database is back', async () => {
+  test('the gateway starts while the database is away, and answers 503 until the database is back', async () => {
     const away = new URL(database.url);
     away.port = '1';
     const { command, url } = await serve([], { env: { ...env(), DATABASE_URL: away.href } });

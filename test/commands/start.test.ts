@@ -346,7 +346,7 @@ describe('--empty, with a secret of one’s own, signing keys and a configuratio
     expect((await signUp('eli@mail.test')).status).toBe(422);
   });
 
-  test('it stops with exit code 0 and leaves nothing running', async () => {
+  test('pgreflect start stops with exit code 0 and leaves nothing running', async () => {
     expect(await started.stop()).toBe(0);
   });
 });

@@ -32,7 +32,7 @@ function namesIn(source: string, email: 'recovery' | 'reauthentication' = 'recov
 }
 
 describe('the command', () => {
-  test('says each finding with file, line, column and the name of its check', async () => {
+  test('the command says each finding with file, line, column and the name of its check', async () => {
     const { code, lines, err } = await check({
       'recovery.html': `<p>\n  <img src="https://a.test/x.png">${link}`,
       'invite.de.subject': 'Hallo {{ .Emial }}',
@@ -46,14 +46,14 @@ describe('the command', () => {
     expect([code, err]).toEqual([1, expect.stringContaining('3 texts: 1 error, 2 warnings.')]);
   });
 
-  test('ends with 0 where there are only warnings, with --strict with 1', async () => {
+  test('the command ends with 0 where there are only warnings, with --strict with 1', async () => {
     const files = { 'recovery.html': `<img src="https://a.test/x.png">${link}` };
     expect(await check(files)).toMatchObject({ code: 0, lines: [expect.stringContaining('[missing-alt]')] });
     expect((await check(files, '--strict')).code).toBe(1);
     expect(await check({ 'recovery.html': link }, '--strict')).toMatchObject({ code: 0, lines: [] });
   });
 
-  test('reads layout and partials, and says what is wrong with them once', async () => {
+  test('the command reads layout and partials, and says what is wrong with them once', async () => {
     const layout = '<!doctype html><html><body>{{ template "content" . }}</body></html>';
     const files = { 'layout.html': layout, 'recovery.html': '{{ template "button" . }}', 'invite.html': link };
     expect(await check({ ...files, 'partials/button.html': link }, '--strict')).toMatchObject({ code: 0, lines: [] });
@@ -64,7 +64,7 @@ describe('the command', () => {
     expect(faulty.err).toContain('The emails are checked once these errors are corrected.');
   });
 
-  test('compares the variables of languages with those of the email itself, and none with a built-in text', async () => {
+  test('the command compares the variables of languages with those of the email itself, and none with a built-in text', async () => {
     const hello = `{{ with .Data.name }}<p>{{ . }}</p>{{ end }}${link}`;
     const files = {
       'recovery.html': hello,
@@ -82,7 +82,7 @@ describe('the command', () => {
     expect(await check({ 'recovery.html': builtIn, 'recovery.de.html': link })).toMatchObject({ code: 0, lines: [] });
   });
 
-  test('refuses what the field of a text would not take', async () => {
+  test('the command refuses what the field of a text would not take', async () => {
     const { code, lines } = await check({
       'recovery.html': link + ' '.repeat(1_000_000),
       'recovery.de.subject': 'two\nlines',
@@ -100,7 +100,7 @@ describe('the command', () => {
     ]);
   });
 
-  test('reads the switches of the project from its configuration', async () => {
+  test('the command reads the switches of the project from its configuration', async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, 'templates'));
     const write = (name: string, text: string) => writeFileSync(join(directory, name), text);
@@ -122,7 +122,7 @@ describe('the command', () => {
     expect(await lines()).toMatch(/^subjects.json: recovery:1:1: error: .* is never closed/);
   });
 
-  test('refuses a directory without emails', async () => {
+  test('the command refuses a directory without emails', async () => {
     expect(await check({ 'notes.md': '' })).toMatchObject({
       code: 1,
       err: expect.stringContaining('no email templates'),
@@ -206,7 +206,7 @@ describe('an email whose readers can', () => {
     `{{ if eq .Data.plan "pro" }}${link}{{ end }}{{ if .Data.team.name }}${link}{{ end }}`,
     `{{ if eq .Locale "de" }}${link}{{ else if eq .Locale "en" }}${link}{{ end }}`,
     `{{ if .Data.a.b.c }}${link}{{ end }}{{ .Data.__proto__.x }}`,
-  ])('continue: %s', (source) => {
+  ])('an email whose readers can continue: %s', (source) => {
     expect(namesIn(source).filter((name) => name.endsWith('no-link'))).toEqual([]);
   });
 
@@ -288,15 +288,19 @@ describe('a link that cannot work', () => {
     ['{{ .SiteURL }}/x#access_token={{ .Token }}', 'the link cannot work: a code is no access token'],
     ['{{ .ConfirmationURL }}&next=/x', `${behind} &next=/x`],
     ['{{ .ConfirmationURL }}/reset-password', `${behind} /reset-password`],
-  ])('is warned of at its place, and is no way to continue if it leads nowhere: %s', (address, message) => {
-    const source = (rest: string) => `<p>\n<a href="{{ .SiteURL }}/help">Help</a>\n<a href="${address}">Go</a>${rest}`;
-    const place = { name: 'broken-link', line: 3, column: 10, message: expect.stringContaining(message) };
-    const beside = checkTemplate({ part: 'content', email: 'recovery' }, source('{{ .Token }}'), config);
-    expect(beside).toMatchObject({ problem: null, warnings: [place], deadEnds: [] });
-    const alone = checkTemplate({ part: 'content', email: 'recovery' }, source(''), config);
-    expect([...alone.warnings, ...alone.deadEnds]).toContainEqual(expect.objectContaining(place));
-    expect(alone.deadEnds).toHaveLength(message.includes('whole address') ? 1 : 0);
-  });
+  ])(
+    'a link that cannot work is warned of at its place, and is no way to continue if it leads nowhere: %s',
+    (address, message) => {
+      const source = (rest: string) =>
+        `<p>\n<a href="{{ .SiteURL }}/help">Help</a>\n<a href="${address}">Go</a>${rest}`;
+      const place = { name: 'broken-link', line: 3, column: 10, message: expect.stringContaining(message) };
+      const beside = checkTemplate({ part: 'content', email: 'recovery' }, source('{{ .Token }}'), config);
+      expect(beside).toMatchObject({ problem: null, warnings: [place], deadEnds: [] });
+      const alone = checkTemplate({ part: 'content', email: 'recovery' }, source(''), config);
+      expect([...alone.warnings, ...alone.deadEnds]).toContainEqual(expect.objectContaining(place));
+      expect(alone.deadEnds).toHaveLength(message.includes('whole address') ? 1 : 0);
+    },
+  );
 
   test.each([
     '{{ .SiteURL }}/confirm?confirmation_url={{ .ConfirmationURL }}',
@@ -304,7 +308,7 @@ describe('a link that cannot work', () => {
     'https://proxy.test/to/{{ .ConfirmationURL }}',
     'com.acme.app://open?token_hash={{ .TokenHash }}',
     '{{ .RedirectTo }}?token_hash={{ .TokenHash }}&type=email',
-  ])('is none of these: %s', (address) => {
+  ])('a link that cannot work is none of these: %s', (address) => {
     expect(namesIn(`<a href="${address}">Go</a>`)).toEqual([]);
   });
 
@@ -346,7 +350,7 @@ test('a subject that mail programs would cut is warned of; its variables do not 
 });
 
 describe('a comment', () => {
-  test('switches off the checks that it names, in its text', async () => {
+  test('a comment switches off the checks that it names, in its text', async () => {
     const image = '<img src="http://a.test/x.png">';
     expect(namesIn(`${link}${image}`)).toEqual(['1:50 http-image', '1:40 missing-alt']);
     expect(namesIn(`{{/* check: ignore missing-alt */}}${link}${image}`)).toEqual(['1:85 http-image']);

@@ -60,7 +60,7 @@ function askAuth({ gateway }: ManagedGateway, path: string, body?: object): Prom
 const signUp = (managed: ManagedGateway) => askAuth(managed, '/signup', { email: 'a@x.test', password: 'a good one' });
 
 describe('an address that the management API has stored', () => {
-  test('leads no hook to a private network, however it is spelt', async () => {
+  test('an address that the management API has stored leads no hook to a private network, however it is spelt', async () => {
     const addresses = ['127.0.0.1', 'localhost', '0x7f.1', '2130706433', '0.0.0.0', '[::ffff:127.0.0.1]', '[::1]'];
     // Each waits for the hook to be tried again.
     const ends = addresses.map(async (host) => {
@@ -74,7 +74,7 @@ describe('an address that the management API has stored', () => {
     );
   });
 
-  test('leads neither a provider, an ID token nor a text message there', async () => {
+  test('an address that the management API has stored leads neither a provider, an ID token nor a text message there', async () => {
     const { port, visits } = await neighbour();
     const address = `http://127.0.0.1:${port}`;
     const managed = await started();
@@ -98,7 +98,7 @@ describe('an address that the management API has stored', () => {
     expect(visits()).toBe(0);
   });
 
-  test('sends no email there', async () => {
+  test('an address that the management API has stored sends no email there', async () => {
     let visits = 0;
     const server = createSocketServer((socket) => {
       visits += 1;
@@ -127,7 +127,7 @@ describe('an address that the management API has stored', () => {
   test.each([
     ['the option allows it', { allowPrivateNetworks: true }],
     ['the start values name that host and port', null],
-  ])('may be private where %s', async (_where, given) => {
+  ])('an address that the management API has stored may be private where %s', async (_where, given) => {
     const { port, visits } = await neighbour();
     const address = `http://127.0.0.1:${port}`;
     const managed = await started(given ?? { authValues: hookAt(`${address}/started`) });
@@ -148,9 +148,12 @@ describe('who may be called', () => {
     await expect(egress.resolve(address, 25)).rejects.toThrow('is in a private network');
   }); // biome-ignore format: a list
 
-  test.each(['8.8.8.8', '172.32.0.1', '192.167.255.255', '2606:4700::1111', '2a00::1'])('but %s', async (address) => {
-    expect(await egress.resolve(address, 25)).toBe(address);
-  });
+  test.each(['8.8.8.8', '172.32.0.1', '192.167.255.255', '2606:4700::1111', '2a00::1'])(
+    'an address may be called: %s',
+    async (address) => {
+      expect(await egress.resolve(address, 25)).toBe(address);
+    },
+  );
 
   test('the mail server of the start values at its port, by whatever case', async () => {
     expect(await egress.resolve('mail.internal', 25)).toBe('mail.internal');

@@ -72,7 +72,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     }
   });
 
-  test('its colors follow the settings of the reader', async () => {
+  test('colors of an email follow the settings of the reader', async () => {
     await show(htmlOf('recovery'), colorScheme, 600);
     const ground = await page.evaluate(() => getComputedStyle(document.querySelector('.card')!).backgroundColor);
     expect(ground).toBe(colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(28, 28, 31)');

@@ -34,13 +34,13 @@ function build(values: AuthValues, kind: EmailKind = 'recovery') {
 }
 
 describe('a layout', () => {
-  test('goes around a body that is no whole page', () => {
+  test('a layout goes around a body that is no whole page', () => {
     expect(render('<p>a</p>', { layout: page })).toBe('<!doctype html><body><p>a</p><hr></body>');
     for (const whole of ['<!DOCTYPE html><p>a</p>', '\n <html lang="de"><p>a</p></html>'])
       expect(render(whole, { layout: page })).toBe(whole);
   });
 
-  test('gives the body all variables, and may have templates of its own', () => {
+  test('a layout gives the body all variables, and may have templates of its own', () => {
     const layout = '{{ define "end" }}<b>{{ . }}</b>{{ end }}{{ template "content" . }}{{ template "end" .Name }}';
     expect(render('<i>{{ .Name }}{{ $.Name }}</i>', { layout }, { Name: 'A&B' })).toBe(
       '<i>A&amp;BA&amp;B</i><b>A&amp;B</b>',
@@ -68,7 +68,7 @@ describe('a layout', () => {
     '{{ define "a" }}{{ template "content" . }}{{ end }}',
     '{{ template "whole" . }}',
     '{{ template "content" . }}{{ block "content" . }}{{ end }}',
-  ])('is the only place of the content, not the content itself or a partial: %s', (content) => {
+  ])('a layout is the only place of the content, not the content itself or a partial: %s', (content) => {
     const partials = { whole: '<b>{{ template "content" . }}</b>' };
     expect(problem(`<p>\n${content}`, { layout: page, partials })).toMatch(/content/);
     expect(problem('<p>', { layout: `${page}{{ template "whole" . }}`, partials })).toBe(
@@ -76,7 +76,7 @@ describe('a layout', () => {
     );
   });
 
-  test('goes around no whole page, whatever comments stand before it', () => {
+  test('a layout goes around no whole page, whatever comments stand before it', () => {
     const comments = '{{/* check: ignore missing-alt */}}\n<!-- a --> {{- /* <p> */ -}}\n';
     expect(render(`${comments}<html>a`, { layout: page })).toMatch(/^\s*<html>a$/);
     for (const body of ['{{/* a */}}<p>', '<!-- <html> -->', '{{ "<html>" }}', '<htmlx>'])
@@ -87,7 +87,7 @@ describe('a layout', () => {
     expect(processorMs() - startMs).toBeLessThan(3000);
   });
 
-  test('goes around the built-in emails, too, and around their text part', async () => {
+  test('a layout goes around the built-in emails, too, and around their text part', async () => {
     const mailer_layout_content =
       '<html lang="en"><body><p>From {{ .Brand.Name }}</p>{{ template "content" . }}</body></html>';
     for (const kind of emailKindNames) {
@@ -99,7 +99,7 @@ describe('a layout', () => {
     expect(text).toMatch(/^From app\.test\n\nReset your password\n\nWe received/);
   });
 
-  test('leaves subjects, text parts and the earlier built-in pages alone', () => {
+  test('a layout leaves subjects, text parts and the earlier built-in pages alone', () => {
     const values = { mailer_layout_content: page, mailer_subjects_recovery: 'S', mailer_templates_recovery_text: 'T' };
     expect(build(values)).toMatchObject({ subject: 'S', text: 'T' });
     expect(build({ mailer_layout_content: page, mailer_compatible: true }).html).not.toContain('<hr>');
@@ -113,14 +113,14 @@ describe('a partial', () => {
     name: '{{ .Name }}',
   };
 
-  test('is used by its name, with any value', () => {
+  test('a partial is used by its name, with any value', () => {
     expect(render('{{ template "button" .Link }}', { partials }, { Link: 'https://a.test/?b&c' })).toBe(
       '<a href="https://a.test/?b&amp;c">Go</a>',
     );
     expect(render('{{ template "twice" "x" }}', { partials })).toBe('<a href="x">Go</a><a href="x">Go</a>');
   });
 
-  test('escapes for its place of use', () => {
+  test('a partial escapes for its place of use', () => {
     const source =
       '{{ template "name" . }}<a href="/?q={{ template "name" . }}" style="color: {{ template "name" . }}">';
     expect(render(source, { partials }, { Name: '"><script>' })).toBe(
@@ -129,11 +129,11 @@ describe('a partial', () => {
     expect(render('{{ template "name" . }}', { partials, kind: 'text' }, { Name: '<b>' })).toBe('<b>');
   });
 
-  test('is replaced by a template of the same name in the email', () => {
+  test('a partial is replaced by a template of the same name in the email', () => {
     expect(render('{{ define "name" }}own{{ end }}{{ template "name" . }}', { partials })).toBe('own');
   });
 
-  test('may be used by the layout and by the body in it', () => {
+  test('a partial may be used by the layout and by the body in it', () => {
     const layout = '{{ template "content" . }} {{ template "name" . }}';
     expect(render('{{ template "name" . }}', { partials, layout }, { Name: 'N' })).toBe('N N');
   });
@@ -159,7 +159,7 @@ describe('a partial', () => {
     ['{{ define "content" }}x{{ end }}', 'in the partial "a"', '"content"'],
     ['{{ define "b" }}x{{ end }}', 'in the partial "a"', '"b"'],
     ['{{ define "own" }}x{{ end }}', 'in the partial "a"', '"own"'],
-  ])('does not change other templates: %s', (a, ...expected) => {
+  ])('a partial does not change other templates: %s', (a, ...expected) => {
     const all = { a, b: 'B' };
     const source = '{{ define "own" }}O{{ end }}{{ template "a" . }}{{ template "b" . }}';
     const said = problem(source, { partials: all, layout: page });
@@ -167,7 +167,7 @@ describe('a partial', () => {
     expect(said).toContain('already');
   });
 
-  test('says at rendering where a value has a wrong type', () => {
+  test('a partial says at rendering where a value has a wrong type', () => {
     const source = '{{ template "p" . }}';
     expect(problem(source, { partials: { p: '\n\n{{ index .A 0 }}' } })).toContain('in the partial "p", line 3:');
   });

@@ -49,7 +49,7 @@ describe('a built-in email', () => {
     }),
   );
 
-  test('has nothing that a program does not support, but what only makes it nicer elsewhere', () => {
+  test('a built-in email has nothing that a program does not support, but what only makes it nicer elsewhere', () => {
     const used = new Set<string>();
     for (const { name, html } of rendered) {
       const { errors } = caniemail({ clients: clients as never, html }).issues;
@@ -63,7 +63,7 @@ describe('a built-in email', () => {
     expect([...used].sort()).toEqual(Object.keys(enhancements).sort());
   });
 
-  test('is looked at by a package that finds what is not supported', () => {
+  test('a built-in email is looked at by a package that finds what is not supported', () => {
     const html = layOut(
       printBody({
         heading: '',
@@ -82,7 +82,7 @@ describe('a built-in email', () => {
 });
 
 describe('the check "unsupported"', () => {
-  test('has the elements and CSS that the data of caniemail.com lists', async () => {
+  test('the check "unsupported" has the elements and CSS that the data of caniemail.com lists', async () => {
     const tables = Object.entries(told).map(([kind, slugs]) => {
       const rows = Object.entries(slugs).flatMap(([slug, names]) =>
         names.map((name) => `['${name}', '${programsWithout(slug)}']`),
@@ -93,7 +93,7 @@ describe('the check "unsupported"', () => {
     await expect(text).toMatchFileSnapshot(join(root, 'src/email/lint/unsupported-table.ts'));
   });
 
-  test('reports each feature that a program lacks, unless an email without it only looks plainer', () => {
+  test('the check "unsupported" reports each feature that a program lacks, unless an email without it only looks plainer', () => {
     const known = Object.values(told).flatMap((slugs) => Object.keys(slugs));
     expect(known.filter((slug) => programsWithout(slug) === '')).toEqual([]);
     const others = features
@@ -112,7 +112,7 @@ describe('the check "unsupported"', () => {
     ['<p style="display:flex">x</p>', 'Outlook for Windows ignores the CSS value flex'],
     ['<p style="color: rgba(0, 0, 0, .8)">x</p>', 'Outlook for Windows ignores the CSS function rgba()'],
     ['<p style="color: LIGHT-DARK(red, blue)">x</p>', 'Gmail and Outlook ignore the CSS function light-dark()'],
-  ])('reports %s: %s', (source, message) => {
+  ])('the check "unsupported" reports %s: %s', (source, message) => {
     const field = { part: 'content', email: 'password_changed_notification' } as const;
     expect(checkTemplate(field, source, layerAuthConfig({})).warnings).toMatchObject([
       { name: 'unsupported', message },
@@ -123,7 +123,7 @@ describe('the check "unsupported"', () => {
     '<p style="width: 100%; font-family: flex, rem; border-radius: 4px">x</p>',
     '<p style="background: url(https://a.test/10rem.png); width: 5px">x</p>',
     '<p style="color: {{ .Data.color }}">10rem</p>',
-  ])('accepts %s', (source) => {
+  ])('the check "unsupported" accepts %s', (source) => {
     const field = { part: 'content', email: 'password_changed_notification' } as const;
     expect(checkTemplate(field, source, layerAuthConfig({})).warnings).toEqual([]);
   });

@@ -87,7 +87,7 @@ describe('built-in texts', () => {
 describe('what users put into an email', () => {
   const hostile = '"><script>alert(1)</script>\r\nBcc: victim@mail.test\r\n\r\n{{ .Token }}';
 
-  test('stays text in the body and is never a template', () => {
+  test('what users put into an email stays text in the body and is never a template', () => {
     const content = '<p title="{{ .Data.name }}">{{ .Data.name }}</p>';
     const { html } = build(
       'recovery',
@@ -99,13 +99,13 @@ describe('what users put into an email', () => {
     expect(html).not.toContain('012345');
   });
 
-  test('stays one line in the subject, unescaped', () => {
+  test('what users put into an email stays one line in the subject, unescaped', () => {
     const values = { mailer_subjects_recovery: 'For {{ .Data.name }}' };
     const message = build('recovery', values, { userMetadata: { name: "A & B <x> O'Hara\r\nBcc: victim@mail.test" } });
     expect(message.subject).toBe("For A & B <x> O'Hara Bcc: victim@mail.test");
   });
 
-  test('makes no header, wherever it is used', async () => {
+  test('what users put into an email makes no header, wherever it is used', async () => {
     const values: AuthValues = {
       mailer_subjects_recovery: '{{ .Data.name }}',
       smtp_sender_name: 'Shop\r\nBcc: victim@mail.test',
@@ -150,13 +150,13 @@ describe('subjects', () => {
     expect(cleanSubject(rendered)).toBe(expected);
   });
 
-  test('are cut at 998 bytes, never inside a character', () => {
+  test('subjects are cut at 998 bytes, never inside a character', () => {
     expect(Buffer.byteLength(cleanSubject('x'.repeat(2000)))).toBe(998);
     expect(cleanSubject('€'.repeat(400))).toBe('€'.repeat(332));
     expect(cleanSubject(`x${'😀'.repeat(400)}`)).toBe(`x${'😀'.repeat(249)}`);
   });
 
-  test('are escaped as HTML where the configuration wants the behavior of Supabase Auth', () => {
+  test('subjects are escaped as HTML where the configuration wants the behavior of Supabase Auth', () => {
     const subject = { mailer_subjects_recovery: 'For {{ .Data.name }}' };
     const data = { userMetadata: { name: 'A & B' } };
     expect(build('recovery', subject, data).subject).toBe('For A & B');

@@ -49,7 +49,7 @@ async function failure(work: Promise<unknown>): Promise<EmailError> {
 
 describe('a message that arrives', () => {
   test.each([false, true])(
-    'goes to the checked address, under the name of its certificate (TLS first: %s)',
+    'a message that arrives goes to the checked address, under the name of its certificate (TLS first: %s)',
     async (implicitTls) => {
       const server = await startSmtpServer({ tls: implicitTls ? 'implicit' : 'starttls' });
       const asked: string[] = [];
@@ -87,7 +87,7 @@ describe('a message that arrives', () => {
     expect(await transport.send(sampleMessage())).toMatchObject({ messageId });
   });
 
-  test('has its text and its HTML, the sender, one recipient, the date, an id, and says that a program sent it', async () => {
+  test('a message that arrives has its text and its HTML, the sender, one recipient, the date, an id, and says that a program sent it', async () => {
     const server = await startSmtpServer();
     const content = '<p>Zwölf Boxkämpfer = 12 €, <a href="{{ .ConfirmationURL }}">weiter</a></p>';
     const message = sampleMessage({ mailer_templates_recovery_content: content, mailer_reply_to: 'help@mail.test' });
@@ -112,7 +112,7 @@ describe('a message that arrives', () => {
     );
   });
 
-  test('has the text part of its own template as it was rendered, whatever users put into it', async () => {
+  test('a message that arrives has the text part of its own template as it was rendered, whatever users put into it', async () => {
     const server = await startSmtpServer();
     const own = '.\nDear {{ .Data.name }},\n\n--\n{{ .ConfirmationURL }}\n';
     const name = '\r\n--_NmP--\r\nContent-Type: text/html\r\n\r\n<b>A & B</b>\0\x1b[31m\u0085\ud800';
@@ -126,7 +126,7 @@ describe('a message that arrives', () => {
     expect(received?.raw.match(/^Content-Type: text\/html; charset=UTF-8\r$/gm)).toHaveLength(1);
   });
 
-  test('is HTML alone where it shows no text, or is too long to be read whole', async () => {
+  test('a message that arrives is HTML alone where it shows no text, or is too long to be read whole', async () => {
     const server = await startSmtpServer();
     for (const content of ['<img src="https://app.test/a.png">', `<p>${'x '.repeat(60_000)}</p>`]) {
       await connect(server.port).send(sampleMessage({ mailer_templates_recovery_content: content }));
@@ -134,7 +134,7 @@ describe('a message that arrives', () => {
     expect(server.messages.map(({ parsed }) => parsed.text)).toEqual([undefined, undefined]);
   });
 
-  test('is as Supabase Auth sends it where the configuration says so', async () => {
+  test('a message that arrives is as Supabase Auth sends it where the configuration says so', async () => {
     const server = await startSmtpServer();
     const content = '<p>Zwölf Boxkämpfer = 12 €</p>';
     const values = { mailer_compatible: true, mailer_templates_recovery_text: 'not sent' };
@@ -170,7 +170,7 @@ describe('a message that arrives', () => {
     );
   });
 
-  test('has names and subjects as RFC 2047 words where they are not ASCII', async () => {
+  test('a message that arrives has names and subjects as RFC 2047 words where they are not ASCII', async () => {
     const server = await startSmtpServer();
     const subject = 'Grüße an Łukasz 😀, bitte bestätigen Sie die Änderung Ihrer Adresse – heute noch';
     await connect(server.port).send(
@@ -189,16 +189,19 @@ describe('a message that arrives', () => {
     ['words that look encoded', '=?UTF-8?Q?evil?= =?iso-8859-1?Q?x?='],
     ['quotes, commas and angle brackets', 'A "b", c <d@mail.test>; e: f (g) \\h'],
     ['a long address', `For ${'a'.repeat(64)}@${'b'.repeat(63)}.test & more`],
-  ])('has a subject of %s as it was, in lines of at most 78 characters', async (_name, subject) => {
-    const server = await startSmtpServer();
-    await connect(server.port).send(sampleMessage({ mailer_subjects_recovery: subject }));
-    const [received] = server.messages;
-    expect(received?.parsed.subject).toBe(subject);
-    const head = received?.raw.split('\r\n\r\n', 1)[0] ?? '';
-    expect(Math.max(...head.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(78);
-  });
+  ])(
+    'a message that arrives has a subject of %s as it was, in lines of at most 78 characters',
+    async (_name, subject) => {
+      const server = await startSmtpServer();
+      await connect(server.port).send(sampleMessage({ mailer_subjects_recovery: subject }));
+      const [received] = server.messages;
+      expect(received?.parsed.subject).toBe(subject);
+      const head = received?.raw.split('\r\n\r\n', 1)[0] ?? '';
+      expect(Math.max(...head.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(78);
+    },
+  );
 
-  test('has lines that begin with a dot, long lines and bare line ends as they were written', async () => {
+  test('a message that arrives has lines that begin with a dot, long lines and bare line ends as they were written', async () => {
     const server = await startSmtpServer();
     const body = `.\n..\n.x\r\n${'y'.repeat(5000)}\rz \nend `;
     await connect(server.port).send(sampleMessage({ mailer_templates_recovery_content: body }));
@@ -207,14 +210,17 @@ describe('a message that arrives', () => {
     expect(Math.max(...(received?.raw.split('\r\n').map((line) => line.length) ?? []))).toBeLessThanOrEqual(78);
   });
 
-  test.each([0, 1, 75, 76, 77, 10_000, 1_000_000])('may have a body of %i bytes', async (size) => {
-    const server = await startSmtpServer();
-    const body = `<p>${'é'.repeat(size / 2)}</p>`;
-    await connect(server.port).send(sampleMessage({ mailer_templates_recovery_content: body }));
-    expect(server.messages[0]?.parsed.html?.trimEnd()).toBe(body);
-  });
+  test.each([0, 1, 75, 76, 77, 10_000, 1_000_000])(
+    'a message that arrives may have a body of %i bytes',
+    async (size) => {
+      const server = await startSmtpServer();
+      const body = `<p>${'é'.repeat(size / 2)}</p>`;
+      await connect(server.port).send(sampleMessage({ mailer_templates_recovery_content: body }));
+      expect(server.messages[0]?.parsed.html?.trimEnd()).toBe(body);
+    },
+  );
 
-  test('carries the extra headers', async () => {
+  test('a message that arrives carries the extra headers', async () => {
     const server = await startSmtpServer();
     await connect(server.port).send(
       sampleMessage({ smtp_headers: '{"X-PM-TrackLinks":["None"],"X-Kind":["$messageType"]}' }),
@@ -229,7 +235,7 @@ describe('a message that arrives', () => {
     ['Reply-To', `reply+${'0123456789abcdef'.repeat(4)}@inbound.app.test`],
     ['reply-to', '"Help, Desk" <help@app.test>, other@app.test'],
     ['References', `<${'0123456789abcdef'.repeat(6)}@app.test> <b@app.test>`],
-  ])('carries the extra header %s as %s', async (name, value) => {
+  ])('a message that arrives carries the extra header %s as %s', async (name, value) => {
     const server = await startSmtpServer();
     await connect(server.port).send(sampleMessage({ smtp_headers: JSON.stringify({ [name]: [value] }) }));
     const lines = (server.messages[0]?.raw ?? '').replace(/\r\n(?=[ \t])/g, '').split('\r\n');
@@ -237,7 +243,7 @@ describe('a message that arrives', () => {
     expect(found.map((line) => line.slice(name.length + 2))).toEqual([value]);
   });
 
-  test('carries names that are not ASCII in addresses of extra headers', async () => {
+  test('a message that arrives carries names that are not ASCII in addresses of extra headers', async () => {
     const server = await startSmtpServer();
     const smtp_headers = JSON.stringify({ 'reply-to': ['Zoë Grün <help@app.test>'] });
     await connect(server.port).send(sampleMessage({ smtp_headers }));
@@ -246,7 +252,7 @@ describe('a message that arrives', () => {
 });
 
 describe('connections', () => {
-  test('are used again, and replaced when the server has closed them', async () => {
+  test('connections are used again, and replaced when the server has closed them', async () => {
     const server = await startSmtpServer();
     const transport = connect(server.port);
     for (let round = 0; round < 20; round += 1) await transport.send(sampleMessage());
@@ -258,7 +264,7 @@ describe('connections', () => {
     expect(server.connections()).toBe(2);
   });
 
-  test('are five at most, however many messages there are', async () => {
+  test('connections are five at most, however many messages there are', async () => {
     const server = await startSmtpServer();
     const transport = connect(server.port);
     server.behave({ kind: 'delay', ms: 20 });
@@ -267,7 +273,7 @@ describe('connections', () => {
     expect(server.connections()).toBe(5);
   });
 
-  test('stay good after the server has refused one message', async () => {
+  test('connections stay good after the server has refused one message', async () => {
     const server = await startSmtpServer();
     const transport = connect(server.port);
     await transport.send(sampleMessage());
@@ -297,19 +303,19 @@ const outside = Object.values(networkInterfaces())
   .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 
 describe('encryption', () => {
-  test('is used whenever the server offers it', async () => {
+  test('encryption is used whenever the server offers it', async () => {
     const server = await startSmtpServer({ tls: 'starttls' });
     await connect(server.port).send(sampleMessage());
     expect(server.messages[0]?.encrypted).toBe(true);
   });
 
-  test('is not needed where the server has none and is on this machine', async () => {
+  test('encryption is not needed where the server has none and is on this machine', async () => {
     const server = await startSmtpServer({ tls: 'none' });
     await connect(server.port).send(sampleMessage());
     expect(server.messages[0]?.encrypted).toBe(false);
   });
 
-  test.skipIf(outside === undefined)('is needed for links and codes that leave this machine', async () => {
+  test.skipIf(outside === undefined)('encryption is needed for links and codes that leave this machine', async () => {
     const host = outside as string;
     const server = await startSmtpServer({ tls: 'none', address: host });
     const error = await failure(connect(server.port, { host }).send(sampleMessage()));
@@ -320,7 +326,7 @@ describe('encryption', () => {
     expect(server.messages).toHaveLength(1);
   });
 
-  test('can begin with the first byte', async () => {
+  test('encryption can begin with the first byte', async () => {
     const server = await startSmtpServer({ tls: 'implicit' });
     await connect(server.port, { implicitTls: true }).send(sampleMessage());
     expect(server.messages[0]?.encrypted).toBe(true);
@@ -348,13 +354,13 @@ describe('encryption', () => {
     expect(server.messages).toEqual([]);
   });
 
-  test('fails where the server speaks it from the first byte and the configuration does not', async () => {
+  test('encryption fails where the server speaks it from the first byte and the configuration does not', async () => {
     const server = await startSmtpServer({ tls: 'implicit' });
     const error = await failure(connect(server.port, {}, { timeoutMs: 1000 }).send(sampleMessage()));
     expect(['timed_out', 'unreachable', 'connection_lost']).toContain(error.code);
   });
 
-  test('fails where the configuration wants it from the first byte and the server does not speak it', async () => {
+  test('encryption fails where the configuration wants it from the first byte and the server does not speak it', async () => {
     const server = await startSmtpServer();
     const error = await failure(connect(server.port, { implicitTls: true }).send(sampleMessage()));
     expect(error.code).toBe('tls_failed');
@@ -364,7 +370,7 @@ describe('encryption', () => {
 describe('logging in', () => {
   const login = { user: 'postmaster', password: 'correct horse' };
 
-  test.each(['PLAIN', 'LOGIN', 'CRAM-MD5'] as const)('is possible with %s', async (method) => {
+  test.each(['PLAIN', 'LOGIN', 'CRAM-MD5'] as const)('logging in is possible with %s', async (method) => {
     const server = await startSmtpServer({ login, authMethods: [method] });
     await connect(server.port, { login }).send(sampleMessage());
     expect(server.messages[0]).toMatchObject({ user: 'postmaster', encrypted: true });

@@ -40,7 +40,7 @@ const random = `(select string_agg(md5(random()::text), '') from generate_series
 const text = async () => (await database.query<{ t: string }>(`select ${random} as t`))[0]!.t;
 
 describe('an error of PostgreSQL that the client caused', () => {
-  test('is the check option of a view, and a view that the role does not see is not named', async () => {
+  test('an error of PostgreSQL that the client caused is the check option of a view, and a view that the role does not see is not named', async () => {
     expect(
       await fails('mutation { insertIntoCheapCollection(objects: [{id: 3, price: 50}]) { affectedCount } }'),
     ).toEqual({
@@ -55,7 +55,7 @@ describe('an error of PostgreSQL that the client caused', () => {
     expect(JSON.stringify(hidden)).not.toMatch(/inner_kept|secret-body/);
   });
 
-  test('is a value for a generated column of a view, whose name is told where the role sees it', async () => {
+  test('an error of PostgreSQL that the client caused is a value for a generated column of a view, whose name is told where the role sees it', async () => {
     expect(
       await fails('mutation { insertIntoRenumberedCollection(objects: [{id: 1, code: 5}]) { affectedCount } }'),
     ).toEqual({
@@ -73,7 +73,7 @@ describe('an error of PostgreSQL that the client caused', () => {
     expect(JSON.stringify(hidden)).not.toContain('vaulted');
   });
 
-  test('is several rows where one is asked for, or none', async () => {
+  test('an error of PostgreSQL that the client caused is several rows where one is asked for, or none', async () => {
     expect(await fails('{ several }')).toEqual({
       message: 'more than one row returned by a subquery used as an expression',
       code: 'BAD_USER_INPUT',
@@ -90,7 +90,7 @@ describe('an error of PostgreSQL that the client caused', () => {
     });
   });
 
-  test('is a value that is too large for an index, which is named where the role sees the table', async () => {
+  test('an error of PostgreSQL that the client caused is a value that is too large for an index, which is named where the role sees the table', async () => {
     const large = await text();
     const seen = await fails(
       `mutation { insertIntoItemCollection(objects: [{id: 9, body: "${large}"}]) { affectedCount } }`,
@@ -113,7 +113,7 @@ describe('an error of PostgreSQL that the client caused', () => {
 
 describe('an error that a function raises', () => {
   test.each(['PT402', 'P0002', 'P0004', '54000', '57P01', '08006', '53300', '42883', 'ABCDE', '0A000'])(
-    'passes with %s',
+    'an error that a function raises passes with %s',
     async (state) => {
       expect(await fails(`mutation { fail(state: "${state}") }`)).toEqual({
         message: 'as asked',
@@ -130,11 +130,11 @@ describe('an error that a function raises', () => {
     ['428C9', 'BAD_USER_INPUT'],
     ['23505', 'CONSTRAINT_VIOLATION'],
     ['42501', 'PERMISSION_DENIED'],
-  ])('has the code of %s, without its detail', async (sqlstate, code) => {
+  ])('an error that a function raises has the code of %s, without its detail', async (sqlstate, code) => {
     expect(await fails(`mutation { fail(state: "${sqlstate}") }`)).toEqual({ message: 'as asked', code, sqlstate });
   });
 
-  test('is masked where its code says that it is internal, as are all other errors of PostgreSQL', async () => {
+  test('an error that a function raises is masked where its code says that it is internal, as are all other errors of PostgreSQL', async () => {
     for (const query of ['mutation { fail(state: "XX000") }', 'mutation { countKept }']) {
       const error = await fails(query);
       expect(JSON.stringify(error)).not.toMatch(/kept|code"?:? ?"?vault/);

@@ -288,7 +288,7 @@ test('the check at an interval continues soon after the catalog took long to rea
 });
 
 describe('a trigger that is taken out', () => {
-  test('is noticed by the next request, which is answered all the same', async () => {
+  test('a trigger that is taken out is noticed by the next request, which is answered all the same', async () => {
     const database = await createDatabase(schema, watchSql());
     await database.query(
       'grant usage on schema pgreflect to authenticator; grant select on pgreflect.catalog_change to authenticator',

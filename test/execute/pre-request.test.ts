@@ -46,7 +46,7 @@ beforeEach(async () => {
 });
 
 describe('the function', () => {
-  test('runs once in each request, with its role, claims and path, and may write in queries, too', async () => {
+  test('the function runs once in each request, with its role, claims and path, and may write in queries, too', async () => {
     expect(await as('ada')).toEqual({ data: one });
     expect(await as('ada', '{ __typename }')).toEqual({ data: { __typename: 'Query' } });
     const two = `mutation {
@@ -55,7 +55,7 @@ describe('the function', () => {
     expect(await seen()).toEqual(Array(3).fill({ role: 'anon', sub: 'ada', path: '/graphql/v1' }));
   });
 
-  test('refuses a request by an error, which is told as that of any function, and nothing is written', async () => {
+  test('the function refuses a request by an error, which is told as that of any function, and nothing is written', async () => {
     const insert = 'mutation { insertIntoitemCollection(objects: [{id: 2}]) { affectedCount } }';
     for (const query of [items, insert, '{ __typename }']) {
       const extensions = { code: 'RAISED', sqlstate: 'PT403', hint: 'Write to us.' };
@@ -67,7 +67,7 @@ describe('the function', () => {
     expect(await database.query('select id from item')).toEqual([{ id: 1 }]);
   });
 
-  test('makes settings of its own, which policies see', async () => {
+  test('the function makes settings of its own, which policies see', async () => {
     expect(await as('closed')).toEqual({ data: { itemCollection: { edges: [] } } });
   });
 
@@ -75,14 +75,14 @@ describe('the function', () => {
     expect(await as(sub)).toMatchObject({ data: null, errors: [{ extensions: { code: 'INTERNAL' } }] });
   });
 
-  test('fails for what a caller sends, also if that reads like an error of the gateway', async () => {
+  test('the function fails for what a caller sends, also if that reads like an error of the gateway', async () => {
     for (const number of ['pgreflect:stale:1', 'pgreflect:connection:1', 'pgreflect:temporary:1']) {
       const { data, errors } = await as('wrong', items, { number });
       expect([data, errors[0].extensions.code]).toEqual([null, 'BAD_USER_INPUT']);
     }
   });
 
-  test('must be executable for the role', async () => {
+  test('the function must be executable for the role', async () => {
     const { data, errors } = await execution.run('authenticated', items);
     expect([data, errors[0].extensions.code]).toEqual([null, 'PERMISSION_DENIED']);
   });

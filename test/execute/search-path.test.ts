@@ -17,7 +17,7 @@ const insert = 'mutation { insertIntopostCollection(objects: [{id: 1}]) { record
 const slug = 'c4ca4238a0b923820dcc509a6f75849b';
 
 describe('a trigger that calls a function of an extension by its bare name', () => {
-  test('finds it in the schema extensions, also beside functions of an owner that nobody acts as', async () => {
+  test('a trigger that calls a function of an extension by its bare name finds it in the schema extensions, also beside functions of an owner that nobody acts as', async () => {
     const database = await createDatabase(schema);
     const role = `${database.name}_owner`;
     await database.query(`create role ${role}; create function extensions.left_over() returns int language sql as 'select 1';
@@ -38,21 +38,24 @@ describe('a trigger that calls a function of an extension by its bare name', () 
     'create role NAME login; create function extensions.left_over() returns int language sql as $$ select 1 $$; alter function extensions.left_over owner to NAME',
     'create role NAME login; create operator extensions.=== (function = pg_catalog.int4eq, leftarg = int, rightarg = int); alter operator extensions.=== (int, int) owner to NAME',
     'create role NAME login; create type extensions.left_over as (n int); alter type extensions.left_over owner to NAME',
-  ])('does not where others could have put theirs there: %s', async (change) => {
-    const database = await createDatabase(schema);
-    const role = `${database.name}_tenant`;
-    try {
-      await database.query(change.replaceAll('NAME', role));
-      const execution = await startExecution(database);
-      const { data, errors } = await execution.run('anon', insert);
-      expect([data, errors[0].message]).toEqual([null, expect.stringContaining('--extra-search-path')]);
-      expect(await database.query('select * from post')).toEqual([]);
-      const asked = await startExecution(database, { extraSearchPath: ['extensions'] });
-      expect(await asked.data('anon', insert)).toEqual({ insertIntopostCollection: { records: [{ slug }] } });
-    } finally {
-      if (change.includes('NAME')) await database.query(`drop owned by ${role} cascade; drop role ${role}`);
-    }
-  });
+  ])(
+    'a trigger that calls a function of an extension by its bare name does not where others could have put theirs there: %s',
+    async (change) => {
+      const database = await createDatabase(schema);
+      const role = `${database.name}_tenant`;
+      try {
+        await database.query(change.replaceAll('NAME', role));
+        const execution = await startExecution(database);
+        const { data, errors } = await execution.run('anon', insert);
+        expect([data, errors[0].message]).toEqual([null, expect.stringContaining('--extra-search-path')]);
+        expect(await database.query('select * from post')).toEqual([]);
+        const asked = await startExecution(database, { extraSearchPath: ['extensions'] });
+        expect(await asked.data('anon', insert)).toEqual({ insertIntopostCollection: { records: [{ slug }] } });
+      } finally {
+        if (change.includes('NAME')) await database.query(`drop owned by ${role} cascade; drop role ${role}`);
+      }
+    },
+  );
 });
 
 test('the next request after a grant counts it', async () => {
@@ -64,7 +67,7 @@ test('the next request after a grant counts it', async () => {
   expect((await execution.role('anon')).searchPath).toBe('"public"');
 });
 
-test('so does the next one after a role that may create objects there may create roles no more', async () => {
+test('the next flight finds the names after a role that may create objects there may create roles no more', async () => {
   const database = await createDatabase(schema);
   const role = `${database.name}_operator`;
   await database.query(`create role ${role} createrole; grant create on schema extensions to ${role}`);

@@ -135,7 +135,7 @@ test('lists of equal shape share one statement, for any number of entries', asyn
 });
 
 describe('the same key twice', () => {
-  test('is changed in order', async () => {
+  test('the same key twice is changed in order', async () => {
     const updates = [
       byId(1, { increment: { hits: 1 } }),
       byId(2, { increment: { hits: 1 } }),
@@ -211,7 +211,7 @@ describe('an entry', () => {
   };
   const first = byId(1, { increment: { hits: 1 } });
 
-  test('has a limit of rows of its own, 1 by default', async () => {
+  test('an entry has a limit of rows of its own, 1 by default', async () => {
     const all = { set: { hits: 1 }, filter: {} };
     const tooMany = ['BAD_USER_INPUT', 'update impacts too many records'];
     expect(await refused([first, all])).toEqual([...tooMany, '$updates[1]']);
@@ -229,7 +229,7 @@ describe('an entry', () => {
     }
   });
 
-  test('is refused with its place', async () => {
+  test('an entry is refused with its place', async () => {
     expect(await refused([first, byId(2, { set: { name: 'much too long' } })])).toEqual([
       'BAD_USER_INPUT',
       'Invalid input for String type. Maximum character length 10',
@@ -280,7 +280,7 @@ test('lists without entries, and lists of too many statements, are refused', asy
   expect((await run(Array.from({ length: 100 }, () => alone))).data.updateManyItemCollection).toHaveLength(100);
 });
 
-test('may be one of several fields, under any alias', async () => {
+test('an update list may be one of several fields, under any alias', async () => {
   const document = `mutation ($a: [ItemUpdateEntry!]!, $b: [ItemUpdateEntry!]!) {
     one: updateItemCollection(set: {hits: 100}, filter: {id: {eq: 1}}) { affectedCount }
     two: updateManyItemCollection(updates: $a) { __typename records { hits loud pairs: nodeId } }

@@ -46,7 +46,7 @@ describe('arguments of a field of a row', () => {
     ]);
   });
 
-  test('come from variables, and two fields of one function have their own', async () => {
+  test('arguments of a field of a row come from variables, and two fields of one function have their own', async () => {
     const declared = '($lat: Float!, $lon: Float!, $far: Float = 100)';
     const selection = 'near: distance(lat: $lat, lon: $lon) far: distance(lat: $far, lon: $lon)';
     const [bern] = await nodes(selection, { lat: 46.9, lon: 7.4 }, declared);
@@ -74,7 +74,7 @@ describe('arguments of a field of a row', () => {
     expect((await errors('distance(lat: $lat, lon: 1)', '($lat: Float = 1)', { lat: null }))[0]).toContain('null');
   });
 
-  test('are scalars, lists and domains', async () => {
+  test('arguments of a field of a row are scalars, lists and domains', async () => {
     expect((await nodes('shares(among: ["0.5"], big: "9007199254740993")'))[0]).toEqual({
       shares: ['2.0000000000000000', '9007199254740993'],
     });
@@ -83,7 +83,7 @@ describe('arguments of a field of a row', () => {
     ).toEqual([expect.stringContaining('A constraint on related data was violated.')]);
   });
 
-  test('stand before those of a collection, and lead to rows', async () => {
+  test('arguments of a field of a row stand before those of a collection, and lead to rows', async () => {
     const selection = `id nearest(past: 1) { id } nearer: nearest { id }
       others(lowest: 2, first: 1, orderBy: [{id: DescNullsLast}]) { totalCount edges { node { id distance(lat: 0, lon: 0) } } }`;
     await database.query(`comment on table city is '@graphql({"totalCount": {"enabled": true}})'`);
@@ -105,7 +105,7 @@ describe('arguments of a field of a row', () => {
     expect(await database.query('select * from noted')).toEqual([{ what: 'x1' }]);
   });
 
-  test('work on what a mutation writes', async () => {
+  test('arguments of a field of a row work on what a mutation writes', async () => {
     const update =
       'mutation { updateCityCollection(set: {lat: 10}, filter: {id: {eq: 3}}) { records { id greet(word: "To", times: 1) distance(lat: 1, lon: 1) } } }';
     expect((await execution.data('anon', update)).updateCityCollection.records).toEqual([
@@ -114,7 +114,7 @@ describe('arguments of a field of a row', () => {
     await database.query('update city set lat = null where id = 3');
   });
 
-  test('are parameters, not text of the statement', async () => {
+  test('arguments of a field of a row are parameters, not text of the statement', async () => {
     const query = 'query ($word: String) { cityCollection { edges { node { greet(word: $word) } } } }';
     const texts = await Promise.all(
       ['a', "'; drop table city; --"].map(
@@ -223,7 +223,7 @@ describe('left out, and said by check,', async () => {
   const on = await startExecution(left, { introspection: 'always', schemas: ['public', 'late'] });
   const reader = modelReader(left);
 
-  test('is what has no name, no type, or no privilege', async () => {
+  test('what has no name, no type or no privilege is left out, and check says so', async () => {
     const data = await on.data(
       'anon',
       '{ a: __type(name: "place") { fields { name } } b: __type(name: "partly") { fields { name } } }',
@@ -259,7 +259,7 @@ describe('left out, and said by check,', async () => {
     expect(reason('free')[0]).toContain('A field "free" of public.place');
   });
 
-  test('is not answered', async () => {
+  test('what is left out is not answered', async () => {
     const values = await on.data('anon', '{ placeCollection { edges { node { taken twice free(a: 1) } } } }');
     expect(values.placeCollection.edges[0].node).toEqual({ taken: 7, twice: 1, free: 1 });
     expect(await on.errors('anon', '{ placeCollection { edges { node { secret(a: 1) } } } }')).toEqual([

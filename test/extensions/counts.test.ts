@@ -42,7 +42,7 @@ test('atMost may be a variable, which is no part of the statement', async () => 
   expect(texts[0]).toBe(texts[1]);
 });
 
-test('may be used beside pages, in nested collections and on results of functions', async () => {
+test('a count may be used beside pages, in nested collections and on results of functions', async () => {
   expect(await total('totalCount(atMost: 4) edges { node { id } }')).toMatchObject({ totalCount: 4 });
   expect((await total('totalCount(atMost: 4) edges { node { id } }')).edges).toHaveLength(30);
   expect(await total('totalCount(atMost: 4) again: totalCount edges { cursor }')).toMatchObject({

@@ -122,12 +122,12 @@ describe('pages', () => {
     }
   });
 
-  test('have an offset', async () => {
+  test('pages have an offset', async () => {
     expect(await trips('distinctOn: [kind], offset: 1, first: 1')).toEqual([3]);
     expect(await trips('distinctOn: [kind], offset: 2')).toEqual([5]);
   });
 
-  test('continue after the values of a cursor, although another row is the first of them by now', async () => {
+  test('pages continue after the values of a cursor, although another row is the first of them by now', async () => {
     const { edges } = await page('distinctOn: [kind], first: 1');
     const after = `distinctOn: [kind], after: "${edges[0].cursor}"`;
     await database.query(`update trip set length = null where id = 1; insert into trip values (0, 1, 'a', 'n', 1)`);
@@ -136,7 +136,7 @@ describe('pages', () => {
     await database.query('delete from trip where id = 0; update trip set length = 5 where id = 1');
   });
 
-  test('take a cursor that is shorter than the columns', async () => {
+  test('pages take a cursor that is shorter than the columns', async () => {
     const cursor = Buffer.from('[1]').toString('base64');
     expect(await trips(`distinctOn: [cityId, kind], after: "${cursor}"`)).toEqual([4, 5, 6, 7]);
   });
@@ -230,7 +230,7 @@ describe('names and roles', () => {
     }[];
   };
 
-  test('it is the last argument of every connection', async () => {
+  test('distinctOn is the last argument of every connection', async () => {
     const names = ['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy', 'distinctOn'];
     expect((await argumentsOf('tripCollection')).map(({ name }) => name)).toEqual(names);
     expect((await argumentsOf('tripCollection', 'City')).map(({ name }) => name)).toEqual(names);

@@ -80,7 +80,7 @@ const typesOf = async (execution: typeof shop, type: string) => {
 };
 
 describe('a column of a domain', () => {
-  test('has the type of what the domain stands on', async () => {
+  test('a column of a domain has the type of what the domain stands on', async () => {
     expect(await typesOf(shop, 'Item')).toMatchObject({
       mail: 'String', work: 'String!', nick: 'String', quantity: 'Int', big: 'BigInt', amount: 'BigFloat', code: 'String', padded: 'String',
       letter: 'String', flag: 'Boolean', born: 'Date', at: 'Datetime', ref: 'UUID', doc: 'JSON', fit: 'Size', tags: '[String]', counts: '[BigInt]',
@@ -111,11 +111,11 @@ describe('a column of a domain', () => {
     });
   });
 
-  test('is null in a view where its table never has a null', async () => {
+  test('a column of a domain is null in a view where its table never has a null', async () => {
     expect(await typesOf(shop, 'Worker')).toMatchObject({ work: 'String' });
   });
 
-  test('is opaque without the extension', async () => {
+  test('a column of a domain is opaque without the extension', async () => {
     const types = await typesOf(plain, 'Item');
     expect(types).toMatchObject({
       mail: 'Opaque',
@@ -129,7 +129,7 @@ describe('a column of a domain', () => {
     expect(await plain.errors('anon', '{ joined(given: ["a"]) }')).not.toEqual([]);
   });
 
-  test('is answered as its type is', async () => {
+  test('a column of a domain is answered as its type is', async () => {
     const fields =
       'mail work nick quantity big amount code padded letter flag born at ref doc fit tags counts codes address pair secret raw mails shout';
     const expected = {
@@ -181,12 +181,12 @@ describe('a column of a domain', () => {
     ['raw: {eq: "raw"}', [1]],
     ['doc: {is: NULL}', [3]],
     ['doc: {contains: "{}"}', [1]],
-  ] as const)('is found by %s', async (filter, expected) => {
+  ] as const)('a column of a domain is found by %s', async (filter, expected) => {
     expect(await ids(filter)).toEqual(expected);
   });
 
   test.each(['mail', 'nick', 'quantity', 'amount', 'code', 'letter', 'born', 'at', 'fit', 'flag'])(
-    'orders and pages by %s, each row once',
+    'a column of a domain orders and pages by %s, each row once',
     async (field) => {
       const met: number[] = [];
       for (let after = ''; ; ) {
@@ -201,7 +201,7 @@ describe('a column of a domain', () => {
     },
   );
 
-  test('is summed and compared', async () => {
+  test('a column of a domain is summed and compared', async () => {
     const query = `{ itemCollection { totalCount aggregate { sum { quantity big amount } avg { quantity } min { mail born letter } max { nick flag amount } } } }`;
     expect((await ask(query)).itemCollection.aggregate).toEqual({
       sum: { quantity: 12, big: 9007199254740996, amount: 3.75 },
@@ -211,7 +211,7 @@ describe('a column of a domain', () => {
     });
   });
 
-  test('is the key of rows, of relationships and of node ids', async () => {
+  test('a column of a domain is the key of rows, of relationships and of node ids', async () => {
     const query =
       '{ personCollection { edges { node { nodeId mail person { mail } personCollection { edges { node { mail } } } } } } }';
     const [a, b] = (await ask(query)).personCollection.edges;
@@ -228,7 +228,7 @@ describe('a column of a domain', () => {
     });
   });
 
-  test('is written as its type is, and the database checks what is written', async () => {
+  test('a column of a domain is written as its type is, and the database checks what is written', async () => {
     const insert =
       'mutation ($o: [ItemInsertInput!]!) { insertIntoItemCollection(objects: $o) { records { id mail quantity fit tags doc codes } } }';
     const row = {
@@ -259,7 +259,7 @@ describe('a column of a domain', () => {
     expect(await database.query('select id from shop.item where id >= 9')).toEqual([]);
   });
 
-  test('is an argument and a result of functions', async () => {
+  test('a column of a domain is an argument and a result of functions', async () => {
     expect(
       await ask('query ($n: Int!) { doubleOf(given: $n) joined(given: ["a", "b"]) split(given: "x-y") }', { n: 4 }),
     ).toEqual({
@@ -272,7 +272,7 @@ describe('a column of a domain', () => {
     ]);
   });
 
-  test('has variables of its type', async () => {
+  test('a column of a domain has variables of its type', async () => {
     const query =
       'query ($m: String, $q: Int, $f: Size, $t: [String!]) { itemCollection(filter: {mail: {eq: $m}, quantity: {gte: $q}, fit: {eq: $f}, tags: {contains: $t}}) { edges { node { id } } } }';
     const { itemCollection } = await ask(query, { m: 'a@x', q: 0, f: 'large', t: ['a'] });
@@ -301,7 +301,7 @@ describe('a key of domains', async () => {
   const error = async (execution: typeof all, query: string) =>
     (await execution.run('anon', query)).errors?.[0]?.message;
 
-  test('has the lookup of the types that they stand on, with their values', async () => {
+  test('a key of domains has the lookup of the types that they stand on, with their values', async () => {
     const query = 'query ($number: BigInt!) { parcelByPk(number: $number, part: 1) { number line } }';
     expect(await all.data('anon', query, { variables: { number: '9007199254740993' } })).toEqual({
       parcelByPk: { number: '9007199254740993', line: 'one' },
@@ -310,14 +310,14 @@ describe('a key of domains', async () => {
     expect(await all.data('anon', '{ parcelByPk(number: -1, part: 1) { line } }')).toEqual({ parcelByPk: null });
   });
 
-  test('has none where the type has none, or stays opaque', async () => {
+  test('a key of domains has none where the type has none, or stays opaque', async () => {
     for (const field of ['crateByPk(code: "a") { code }', 'boxByPk(raw: 1) { raw }']) {
       expect(await error(all, `{ ${field} }`)).toContain('Cannot query field');
     }
     expect(await error(none, '{ parcelByPk(number: 2, part: 1) { line } }')).toContain('Cannot query field');
   });
 
-  test('takes no name that something else has without the extension', async () => {
+  test('a key of domains takes no name that something else has without the extension', async () => {
     const query = '{ takenByPk(number: 1) twinByPk(id: 7) { id } }';
     const answer = { takenByPk: 'the function', twinByPk: { id: 7 } };
     expect(await none.data('anon', query)).toEqual(answer);

@@ -23,7 +23,7 @@ describe('a row with a null', () => {
   const entries = (given: string) => column(`entryCollection(${given})`, 'id');
   const ties = (given: string) => column(`tieCollection(${given})`, 'id');
 
-  test('comes after a cursor with a value where nulls come last, and there is a next page', async () => {
+  test('a row with a null comes after a cursor with a value where nulls come last, and there is a next page', async () => {
     const order = 'orderBy: {day: AscNullsLast}';
     expect(await entries(`${order}, after: "${encode(['2024-05-01', 1])}"`)).toEqual([3, 2, 4]);
     expect(await entries(`${order}, after: "${encode(['2024-05-09', 3])}"`)).toEqual([2, 4]);
@@ -34,13 +34,13 @@ describe('a row with a null', () => {
     expect(data.entryCollection).toEqual({ pageInfo: { hasNextPage: true, hasPreviousPage: true }, totalCount: 4 });
   });
 
-  test('comes before a cursor with a value where nulls come first', async () => {
+  test('a row with a null comes before a cursor with a value where nulls come first', async () => {
     const order = 'orderBy: {day: AscNullsFirst}';
     expect(await entries(`${order}, before: "${encode(['2024-05-09', 3])}"`)).toEqual([2, 4, 1]);
     expect(await entries(`${order}, after: "${encode(['2024-05-01', 1])}"`)).toEqual([3]);
   });
 
-  test('does not follow a cursor without values', async () => {
+  test('a row with a null does not follow a cursor without values', async () => {
     for (const direction of directions) {
       expect(await entries(`orderBy: {day: ${direction}}, after: "${encode([])}"`)).toEqual([]);
       expect(await entries(`orderBy: {day: ${direction}}, before: "${encode([])}"`)).toEqual([]);
@@ -56,7 +56,7 @@ describe('a row with a null', () => {
     expect(await ties(`${order}, before: "${encode([1, 1, 2])}"`)).toEqual([5, 4, 1]);
   });
 
-  test('is lost without the extension, as pg_graphql loses it', async () => {
+  test('a row with a null is lost without the extension, as pg_graphql loses it', async () => {
     const selection = `entryCollection(orderBy: {day: AscNullsLast}, after: "${encode(['2024-05-01', 1])}")`;
     expect(await without.column(selection, 'id')).toEqual([3]);
   });
@@ -65,7 +65,7 @@ describe('a row with a null', () => {
 describe('paging', () => {
   const orders = directions.flatMap((level) => directions.map((place) => `[{level: ${level}}, {place: ${place}}]`));
 
-  test.each(orders)('visits each row once, forward and backward, in %s', async (order) => {
+  test.each(orders)('paging visits each row once, forward and backward, in %s', async (order) => {
     const all = await column(`readingCollection(first: 30, orderBy: ${order})`, 'id');
     const last = await column(`readingCollection(last: 10, orderBy: ${order})`, 'id');
     for (const backward of [false, true]) {

@@ -64,7 +64,7 @@ const inputOf = async (type: string) => {
 };
 
 describe('a composite type', () => {
-  test('is an input object, as are the composite types in it', async () => {
+  test('a composite type is an input object, as are the composite types in it', async () => {
     expect(await field('Query', 'textOf')).toBe('(given: AddressInput!): String');
     expect(await inputOf('AddressInput')).toEqual({
       street: 'String', zip: 'String', state: 'LoanState', tags: '[String]', atPoint: 'Point2Input', doc: 'JSON', big: 'BigInt',
@@ -83,14 +83,14 @@ describe('a composite type', () => {
     ['{tags: [], atPoint: {x: 1.5}}', '(,,,{},"(1.5,)",,)'],
     ['{atPoint: {}}', '(,,,,"(,)",,)'],
     ['{atPoint: null, doc: "{\\"a\\": 1}", big: 9007199254740993}', '(,,,,,"{""a"": 1}",9007199254740993)'],
-  ])('has null for what is left out: %s', async (object, expected) => {
+  ])('a composite type has null for what is left out: %s', async (object, expected) => {
     expect(await ask(`{ textOf(given: ${object}) }`)).toEqual({ textOf: expected });
     // The same from a variable, whole and in parts.
     const { given } = (await ask(`{ given: textOf(given: ${object}) }`)) as { given: string };
     expect(given).toBe(expected);
   });
 
-  test('comes from variables, whole and in part, and has one text for all of them', async () => {
+  test('a composite type comes from variables, whole and in part, and has one text for all of them', async () => {
     const query =
       'query ($given: AddressInput!) { textOf(given: $given) echo(given: $given) { street state tags big } }';
     const objects = [
@@ -117,7 +117,7 @@ describe('a composite type', () => {
     expect(await ask(parts)).toEqual({ textOf: '(,,,,,,)', far: null });
   });
 
-  test('is required without a default; null is passed on', async () => {
+  test('a composite type is required without a default; null is passed on', async () => {
     expect((await errors('{ textOf }'))[0]).toContain('"Query.textOf(given:)" of type "AddressInput!" is required');
     expect((await errors('{ textOf(given: null) }'))[0]).toContain('null');
     expect((await errors('query ($a: AddressInput!) { textOf(given: $a) }', { a: null }))[0]).toContain('null');
@@ -139,7 +139,7 @@ describe('a composite type', () => {
 });
 
 describe('a list of objects', () => {
-  test('has nulls, none and one', async () => {
+  test('a list of objects has nulls, none and one', async () => {
     expect(await field('Query', 'howMany')).toBe('(given: [AddressInput]!): String');
     const query = 'query ($given: [AddressInput]!) { howMany(given: $given) }';
     for (const [given, literal, expected] of [
@@ -153,7 +153,7 @@ describe('a list of objects', () => {
     }
   });
 
-  test('may be in an object, and is an argument of variadic functions', async () => {
+  test('a list of objects may be in an object, and is an argument of variadic functions', async () => {
     const given = { name: 'r', stops: [{ street: 'a"', atPoint: { x: 1 } }, null], firstStop: { tags: ['x'] } };
     const literal = '{name: "r", stops: [{street: "a\\"", atPoint: {x: 1}}, null], firstStop: {tags: ["x"]}}';
     const [fromVariable, fromDocument] = [
@@ -189,7 +189,7 @@ describe('a list of objects', () => {
 });
 
 describe('a row of a table', () => {
-  test('is an input object with its columns', async () => {
+  test('a row of a table is an input object with its columns', async () => {
     expect(await field('Query', 'loanText')).toBe('(note: String!, given: LoanInput!): String');
     expect(await inputOf('LoanInput')).toEqual({
       id: 'Int',
@@ -206,13 +206,13 @@ describe('a row of a table', () => {
     });
   });
 
-  test('has no column that the role may not select', async () => {
+  test('a row of a table has no column that the role may not select', async () => {
     expect(await inputOf('PartlyInput')).toEqual({ id: 'Int', shown: 'String' });
     expect(await ask('{ partlyText(n: 1, given: {id: 1, shown: "s"}) }')).toEqual({ partlyText: '(1,s,)' });
     expect((await errors('{ partlyText(n: 1, given: {hidden: "s"}) }'))[0]).toContain('"hidden"');
   });
 
-  test('is the row of a field where it is the first argument', async () => {
+  test('a row of a table is the row of a field where it is the first argument', async () => {
     expect(await field('Loan', 'addLoan')).toBe('(renamed: String!): Loan');
     expect(await field('Mutation', 'addLoan')).toBeUndefined();
     const without = await startExecution(database, { schemas: ['lib'], extensions: ['writes'] });

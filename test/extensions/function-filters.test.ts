@@ -260,7 +260,7 @@ describe('shown', () => {
     ]);
   });
 
-  test('is nothing without the extension', async () => {
+  test('shown is nothing without the extension', async () => {
     const entries = async (extensions?: readonly []) => {
       const on = await startExecution(database, { introspection: 'always', ...(extensions && { extensions }) });
       const { __type, near } = await on.data(
@@ -308,7 +308,7 @@ describe('what a directive cannot enable', async () => {
   `);
   const reader = modelReader(vain);
 
-  test('adds nothing, and check says why', async () => {
+  test('what a directive cannot enable adds nothing, and check says why', async () => {
     const on = await startExecution(vain, { introspection: 'always' });
     const { __type } = await on.data('anon', '{ __type(name: "placeFilter") { inputFields { name type { name } } } }');
     expect(__type.inputFields.map(({ name, type }: Json) => `${name} ${type.name}`)).toEqual([

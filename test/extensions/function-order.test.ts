@@ -213,7 +213,7 @@ describe('related rows', () => {
     expect(await ids(orderBy, '', 'somePlaces')).toEqual(expected);
   });
 
-  test('are ordered in collections of their own, in groups of distinct ones, and beside aggregates', async () => {
+  test('related rows are ordered in collections of their own, in groups of distinct ones, and beside aggregates', async () => {
     const data = await ask(`{
       countryCollection(orderBy: {away: {x: 9}}) { edges { node { id placeCollection(orderBy: {distance: {x: 1}}, first: 1) { totalCount edges { node { id } } aggregate { count } } } } }
       placeCollection(distinctOn: [countryId], orderBy: [{distance: {x: 5}}]) { edges { node { id } } } }`);
@@ -238,7 +238,7 @@ test('groups are not ordered by it', async () => {
   expect((await execution.errors('anon', query))[0]).toContain('Groups cannot be ordered by "label"');
 });
 
-test('it is refused below many rows, by its cost', async () => {
+test('an order by a function is refused below many rows, by its cost', async () => {
   const cheap = await startExecution(database, { limits: { maxCost: 29_000 } });
   expect(await cheap.errors('anon', '{ placeCollection(orderBy: {distance: {x: 0}}) { edges { cursor } } }')).toEqual(
     [],

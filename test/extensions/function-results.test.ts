@@ -54,7 +54,7 @@ const fieldsOf = async (type: string) => {
 };
 
 describe('a composite type', () => {
-  test('is an object with a field for each column that GraphQL can show', async () => {
+  test('a composite type is an object with a field for each column that GraphQL can show', async () => {
     expect(await field('Query', 'placeOf')).toBe('(n: Int!): PlaceOfResult');
     expect(await fieldsOf('PlaceOfResult')).toEqual({
       streetName: 'String',
@@ -71,14 +71,14 @@ describe('a composite type', () => {
     }); // biome-ignore format: a table of values
   });
 
-  test('is null without a row, and where all of its columns are', async () => {
+  test('a composite type is null without a row, and where all of its columns are', async () => {
     expect(await ask('{ placeOf(n: 2) { streetName } nullPlace { streetName } }')).toEqual({
       placeOf: null,
       nullPlace: null,
     });
   });
 
-  test('is a list where the function returns a set, in its order', async () => {
+  test('a composite type is a list where the function returns a set, in its order', async () => {
     expect(await field('Query', 'places')).toBe('(first: Int, offset: Int): [PlacesResult!]');
     const { places } = await ask('{ places { big } }');
     expect(places).toHaveLength(30);
@@ -95,7 +95,7 @@ describe('a composite type', () => {
     });
   });
 
-  test('is shown without columns that have no name or no type, which check says', async () => {
+  test('a composite type is shown without columns that have no name or no type, which check says', async () => {
     const omissions = await modelReader(database).omissions(['lib']);
     expect(omissions.filter(({ object }) => object === 'lib.place_of').map(({ reason }) => reason)).toEqual([
       'The result of function lib.place_of is shown without its column "zip-code", which has no GraphQL name that is valid and free.',
@@ -105,7 +105,7 @@ describe('a composite type', () => {
 });
 
 describe('out parameters and returns table', () => {
-  test('are the fields of an object', async () => {
+  test('out parameters and returns table are the fields of an object', async () => {
     expect(await field('Query', 'both')).toBe('(a: Int!): BothResult');
     expect(await ask('{ both(a: 4) { state doubled a } unnamed { column1 column2 } }')).toEqual({
       both: { state: 'OUT', doubled: '8', a: 4 },
@@ -114,7 +114,7 @@ describe('out parameters and returns table', () => {
     expect(await ask('{ nothing { a b } }')).toEqual({ nothing: null });
   });
 
-  test('are a list of objects', async () => {
+  test('out parameters and returns table are a list of objects', async () => {
     expect(await field('Query', 'top')).toBe('(lowest: BigFloat, first: Int, offset: Int): [TopResult!]');
     expect(await ask('{ top(lowest: "1", first: 2) { title fee loanState } }')).toEqual({
       top: [
@@ -128,7 +128,7 @@ describe('out parameters and returns table', () => {
     expect(await ask('{ numbers(n: 2) { number } }')).toEqual({ numbers: [{ number: 1 }, { number: 2 }] });
   });
 
-  test('are one object where the function is declared with rows 1', async () => {
+  test('out parameters and returns table are one object where the function is declared with rows 1', async () => {
     expect(await field('Query', 'oneRow')).toBe('OneRowResult');
     expect(await ask('{ oneRow { b a } }')).toEqual({ oneRow: { b: 'x', a: 1 } });
   });
@@ -144,7 +144,7 @@ describe('out parameters and returns table', () => {
 });
 
 describe('the page of a list', () => {
-  test('has at most the rows of its schema, from variables as in the document, with one text', async () => {
+  test('the page of a list has at most the rows of its schema, from variables as in the document, with one text', async () => {
     const query = 'query ($first: Int, $offset: Int) { places(first: $first, offset: $offset) { big } }';
     const pageOf = async (variables: Record<string, unknown>) =>
       (await ask(query, variables)).places.map(({ big }: { big: string }) => Number(big));
@@ -155,7 +155,7 @@ describe('the page of a list', () => {
     expect(await text(query, { first: 2, offset: 1 })).toBe(await text(query, { first: 7, offset: 20 }));
   });
 
-  test('refuses negative numbers with their place', async () => {
+  test('the page of a list refuses negative numbers with their place', async () => {
     const { errors: [error] = [] } = await execution.run('anon', 'query ($n: Int) { places(first: $n) { big } }', {
       variables: { n: -1 },
     });
@@ -168,7 +168,7 @@ describe('the page of a list', () => {
     expect(await errors('{ places(offset: -1) { big } }')).toEqual(['`offset` must be an unsigned integer']);
   });
 
-  test('counts for the cost and the depth of an operation', async () => {
+  test('the page of a list counts for the cost and the depth of an operation', async () => {
     const cheap = await startExecution(database, { schemas: ['lib'], limits: { maxCost: 29 } });
     expect(await cheap.errors('anon', '{ places(first: 29) { big } }')).toEqual([]);
     expect(await cheap.errors('anon', '{ places { big } }')).toEqual([expect.stringContaining('cost')]);
@@ -181,7 +181,7 @@ describe('the page of a list', () => {
 });
 
 describe('a volatile function', () => {
-  test('is a field of Mutation, and runs once whatever is shown of it', async () => {
+  test('a volatile function is a field of Mutation, and runs once whatever is shown of it', async () => {
     expect(await field('Mutation', 'write')).toBe('(n: Int!, first: Int, offset: Int): [WriteResult!]');
     expect(await notesOf('mutation { write(n: 3, first: 2) { written again: written } }')).toEqual(['write']);
     expect(await notesOf('mutation { write(n: 3, first: 0) { written } }')).toEqual(['write']);
@@ -196,7 +196,7 @@ describe('a volatile function', () => {
 });
 
 describe('a field of a row', () => {
-  test('is such an object or list', async () => {
+  test('a field of a row is such an object or list', async () => {
     expect(await field('Patron', 'volumes')).toBe('(first: Int, offset: Int): [PatronVolumesResult!]');
     expect(await field('Patron', 'summary')).toBe('PatronSummaryResult');
     expect(

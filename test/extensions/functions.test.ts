@@ -42,7 +42,7 @@ const { ask, errors, field, execution, database, text } = await openLibrary(setU
 const plain = await openLibrary(setUp, { extensions: [] });
 
 describe('an enum', () => {
-  test('is the type of results and arguments', async () => {
+  test('an enum is the type of results and arguments', async () => {
     expect(await field('Query', 'stateOf')).toBe('(id: Int!): LoanState');
     expect(await field('Query', 'allStates')).toBe('[LoanState]');
     expect(await field('Query', 'countIn')).toBe('(state: LoanState!): Int');
@@ -53,13 +53,13 @@ describe('an enum', () => {
     );
   });
 
-  test('has the names of its labels in results, one by one and in lists', async () => {
+  test('an enum has the names of its labels in results, one by one and in lists', async () => {
     expect(await ask('{ a: stateOf(id: 1) b: stateOf(id: 2) c: stateOf(id: 3) d: stateOf(id: 99) allStates }')).toEqual({
       a: 'OUT', b: 'returned', c: 'DARK_LOST', d: null, allStates: ['OUT', null, 'DARK_LOST', 'returned'],
     }); // biome-ignore format: a table of values
   });
 
-  test('has them in arguments, as tokens, strings and variables', async () => {
+  test('an enum has them in arguments, as tokens, strings and variables', async () => {
     expect(await ask('{ a: countIn(state: OUT) b: countIn(state: "DARK_LOST") }')).toEqual({ a: 3, b: 1 });
     const query =
       'query ($state: LoanState!, $states: [LoanState]!) { countIn(state: $state) countAmong(states: $states) }';
@@ -74,7 +74,7 @@ describe('an enum', () => {
     );
   });
 
-  test('refuses labels that have a name, unknown names, and null without a default', async () => {
+  test('an enum refuses labels that have a name, unknown names, and null without a default', async () => {
     expect((await errors('{ countIn(state: "out") }'))[0]).toContain('Value "out" does not exist in "LoanState" enum.');
     expect((await errors('{ countIn(state: GONE) }'))[0]).toContain('Value "GONE" does not exist in "LoanState" enum.');
     expect((await errors('{ countIn }'))[0]).toContain('"Query.countIn(state:)" of type "LoanState!" is required');
@@ -99,7 +99,7 @@ describe('an enum', () => {
     }); // biome-ignore format: a table of values
   });
 
-  test('stands for its domain, whose constraint the database checks', async () => {
+  test('an enum stands for its domain, whose constraint the database checks', async () => {
     expect(await field('Query', 'inDomain')).toBe('(state: LoanState!): LoanState');
     expect(await ask('{ inDomain(state: DARK_LOST) }')).toEqual({ inDomain: 'DARK_LOST' });
     expect(await errors('{ inDomain(state: returned) }')).toEqual([
@@ -113,7 +113,7 @@ describe('an enum', () => {
     expect(await field('Query', 'secretly')).toBe('(grade: Opaque!): Opaque');
   });
 
-  test('stands beside the arguments of a collection, and in mutations', async () => {
+  test('an enum stands beside the arguments of a collection, and in mutations', async () => {
     expect(await ask('{ inState(state: OUT, lowest: 2, first: 1) { edges { node { id state } } } }')).toEqual({
       inState: { edges: [{ node: { id: 4, state: 'OUT' } }] },
     });
@@ -125,13 +125,13 @@ describe('an enum', () => {
 });
 
 describe('any number of arguments', () => {
-  test('are a list that is required, as are the arguments before it, also with defaults', async () => {
+  test('any number of arguments are a list that is required, as are the arguments before it, also with defaults', async () => {
     expect(await field('Query', 'total')).toBe('(numbers: [Int]!): Int');
     expect(await field('Query', 'joined')).toBe('(betweenThem: String!, words: [String]!): String');
     expect(await field('Query', 'anyKind')).toBeUndefined();
   });
 
-  test('may be none, one and many, nulls among them', async () => {
+  test('any number of arguments may be none, one and many, nulls among them', async () => {
     expect(await ask('{ a: total(numbers: []) b: total(numbers: [5]) c: total(numbers: 6) d: total(numbers: [1, null, 2]) }')).toEqual({
       a: 0, b: 5, c: 6, d: 3,
     }); // biome-ignore format: a table of values
@@ -141,7 +141,7 @@ describe('any number of arguments', () => {
     expect(await ask('{ statesInWords(states: [OUT, DARK_LOST]) }')).toEqual({ statesInWords: '{out,dark-lost}' });
   });
 
-  test('have one text for every number of them', async () => {
+  test('any number of arguments have one text for every number of them', async () => {
     const query = 'query ($numbers: [Int]!) { total(numbers: $numbers) }';
     expect(await text(query, { numbers: [1, 2, 3] })).toBe(await text(query, { numbers: [] }));
     expect(await ask(query, { numbers: [1, 2, 3] })).toEqual({ total: 6 });
@@ -150,14 +150,14 @@ describe('any number of arguments', () => {
 });
 
 describe('functions with one name', () => {
-  test('are fields where their comments name them', async () => {
+  test('functions with one name are fields where their comments name them', async () => {
     expect(await field('Query', 'doubleNumber')).toBe('(a: Int!): Int');
     expect(await field('Query', 'doubleText')).toBe('(a: String!): String');
     expect(await field('Query', 'double')).toBeUndefined();
     expect(await ask('{ doubleNumber(a: 4) doubleText(a: "x") }')).toEqual({ doubleNumber: 8, doubleText: 'xx' });
   });
 
-  test('are reported by `check` where they have no name of their own', async () => {
+  test('functions with one name are reported by `check` where they have no name of their own', async () => {
     const omissions = await modelReader(database).omissions(['lib']);
     expect(omissions.filter(({ object }) => object === 'lib.double').map(({ reason, fix }) => [reason, fix])).toEqual([
       [

@@ -84,7 +84,7 @@ async function refusal(given: string, variables: Record<string, unknown> = {}, d
 }
 
 describe('the keys', () => {
-  test('are nullable values of the types of their columns, null is a group of its own', async () => {
+  test('the keys are nullable values of the types of their columns, null is a group of its own', async () => {
     expect(await counts('{column: state}', 'state')).toEqual([
       ['new', 2],
       ['paid', 1],
@@ -122,7 +122,7 @@ describe('the keys', () => {
     ]);
   });
 
-  test('may be several; columns that are not grouped by are null', async () => {
+  test('the keys may be several; columns that are not grouped by are null', async () => {
     expect(
       await groups('by: [{column: buyerId}, {column: state}]', 'key { __typename state buyerId price } count'),
     ).toEqual([
@@ -134,14 +134,14 @@ describe('the keys', () => {
     ]);
   });
 
-  test('need not be selected', async () => {
+  test('the keys need not be selected', async () => {
     expect(await groups('by: [{column: state}]', '__typename n: count')).toEqual([
       ...[2, 1, 1, 1].map((n) => ({ __typename: 'SaleGroup', n })),
     ]);
     expect(await groups('by: {column: state}, first: 1', '__typename')).toEqual([{ __typename: 'SaleGroup' }]);
   });
 
-  test('are variables, in whole or in part', async () => {
+  test('the keys are variables, in whole or in part', async () => {
     const from = { declared: '($by: [SaleGroupBy!]!)', variables: { by: [{ column: 'state' }] } };
     const whole = await groups('by: $by', 'key { state } count', from);
     expect(whole).toEqual(await groups('by: [{column: state}]', 'key { state } count'));
@@ -149,7 +149,7 @@ describe('the keys', () => {
     expect(await groups('by: {column: $c}', 'key { state } count', part)).toEqual(whole);
   });
 
-  test('are the columns that can be told apart, without those that the role may not select', async () => {
+  test('the keys are the columns that can be told apart, without those that the role may not select', async () => {
     const names = async (role: string, type: string) => {
       const query = `{ __type(name: "${type}") { fields { name type { name } } enumValues { name } } }`;
       const { __type } = await execution.data(role, query);
@@ -174,11 +174,11 @@ describe('the keys', () => {
       '"by" names "at" twice. Rows are grouped by a column once.',
       'by[1]',
     ],
-  ])('are refused: %s', async (by, message, input) => {
+  ])('the keys are refused: %s', async (by, message, input) => {
     expect(await refusal(`by: ${by}`)).toEqual([message, 'saleCollection', 'BAD_USER_INPUT', input]);
   });
 
-  test('are refused where a variable has none', async () => {
+  test('the keys are refused where a variable has none', async () => {
     expect(await refusal('by: $by', { by: [] }, '($by: [SaleGroupBy!]!)')).toEqual([
       '"by" is empty. Name at least one column.',
       'saleCollection',
@@ -306,7 +306,7 @@ describe('dates and times', () => {
 });
 
 describe('what is computed of a group', () => {
-  test('has the types of aggregates', async () => {
+  test('what is computed of a group has the types of aggregates', async () => {
     const selection =
       'key { buyerId } count distinctCount { state label } sum { price big } avg { weight } min { label day } max { paid price }';
     expect(await groups('by: [{column: buyerId}]', selection)).toEqual([
@@ -341,7 +341,7 @@ describe('what is computed of a group', () => {
     ]);
   });
 
-  test('is of the rows that match the filter, whatever the page is', async () => {
+  test('what is computed of a group is of the rows that match the filter, whatever the page is', async () => {
     const query = `{ saleCollection(filter: {buyerId: {is: NOT_NULL}}, first: 1, offset: 1, orderBy: [{id: DescNullsLast}]) {
       totalCount edges { node { id } } pageInfo { hasNextPage } aggregate { count } groups(by: [{column: state}]) { key { state } count } } }`;
     const { saleCollection } = await execution.data('anon', query);
@@ -357,11 +357,11 @@ describe('what is computed of a group', () => {
     });
   });
 
-  test('is an empty list without rows', async () => {
+  test('what is computed of a group is an empty list without rows', async () => {
     expect(await groups('by: [{column: state}]', 'count', { filter: '{id: {lt: 0}}' })).toEqual([]);
   });
 
-  test('is of all rows as one group in aggregate, with the number of different values', async () => {
+  test('what is computed of a group is of all rows as one group in aggregate, with the number of different values', async () => {
     const query = '{ saleCollection { aggregate { distinctCount { __typename state label price id } } } }';
     expect((await execution.data('anon', query)).saleCollection.aggregate).toEqual({
       distinctCount: { __typename: 'SaleDistinctCount', state: 3, label: 2, price: 4, id: 5 },
@@ -408,12 +408,12 @@ describe('having', () => {
     );
   });
 
-  test('takes variables', async () => {
+  test('having takes variables', async () => {
     const from = { declared: '($having: SaleAggregateFilter)', variables: { having: { count: { gt: 1 } } } };
     expect(await groups('by: [{column: buyerId}], having: $having', 'key { buyerId }', from)).toHaveLength(2);
   });
 
-  test('refuses a filter that is refused for rows, also as its only condition', async () => {
+  test('having refuses a filter that is refused for rows, also as its only condition', async () => {
     const many = '{lineCollection: {aggregate: {count: {gt: 1001}}}}';
     const found = await refusal(`by: {column: state}, having: {filter: ${many}}`);
     expect(found[0]).toBe('A count of related rows is compared with numbers up to 1000.');
@@ -442,7 +442,7 @@ describe('orderBy', () => {
     expect(found.map(([id]: [number | null]) => id)).toEqual(buyers);
   });
 
-  test('takes variables', async () => {
+  test('orderBy takes variables', async () => {
     const whole = { declared: '($o: [SaleGroupOrderBy!])', variables: { o: [{ count: 'AscNullsLast' }] } };
     expect((await counts('{column: buyerId}', 'buyerId', ', orderBy: $o', whole))[0]).toEqual([null, 1]);
     const part = { declared: '($d: OrderByDirection)', variables: { d: 'DescNullsLast' } };
@@ -460,7 +460,7 @@ describe('orderBy', () => {
     ]);
   });
 
-  test('ends with the keys that it does not name, so that the order is complete', async () => {
+  test('orderBy ends with the keys that it does not name, so that the order is complete', async () => {
     const keys = async (orderBy: string) => {
       const given = `by: [{column: state}, {column: buyerId}], orderBy: ${orderBy}`;
       const found = await groups(given, 'key { state buyerId }');
@@ -485,7 +485,7 @@ describe('first and offset', () => {
     expect(await states(', first: $n, offset: $m', { declared: from.declared })).toHaveLength(4);
   });
 
-  test('are clamped to the page size of the table', async () => {
+  test('first and offset are clamped to the page size of the table', async () => {
     const many = await createDatabase(`
       create table log (id int primary key, kind int);
       comment on table log is '@graphql({"aggregate": {"enabled": true}, "max_rows": 7})';
@@ -506,7 +506,7 @@ describe('first and offset', () => {
     expect(await count(', offset: 15')).toBe(5);
   });
 
-  test('are not negative', async () => {
+  test('first and offset are not negative', async () => {
     for (const name of ['first', 'offset']) {
       const variable = await refusal(`by: {column: state}, ${name}: $n`, { n: -1 }, '($n: Int)');
       expect(variable[0]).toBe(`\`${name}\` must be an unsigned integer`);
@@ -520,7 +520,7 @@ describe('first and offset', () => {
   });
 });
 
-describe('they may be used', () => {
+describe('groups may be used', () => {
   test('in nested collections, for the rows of each parent', async () => {
     const query =
       '{ buyerCollection { edges { node { name saleCollection { groups(by: {column: state}) { key { state } count } } } } } }';
@@ -572,7 +572,7 @@ describe('security and limits', () => {
     expect(await counts('{column: state}', 'state')).toContainEqual(['paid', 1]);
   });
 
-  test('they cost a thousand for each parent, and the groups that are asked for', async () => {
+  test('groups cost a thousand for each parent, and the groups that are asked for', async () => {
     const query =
       '{ buyerCollection(first: 4) { edges { node { saleCollection(first: 1) { groups(by: {column: state}, first: 5) { count } } } } } }';
     const cost = 4 + 4 + 4 * 1000 + 4 * 5;

@@ -318,7 +318,7 @@ describe('a JSON field answers the part at a path', () => {
   });
 });
 
-test('they work on related rows, and on domains', async () => {
+test('JSON filters work on related rows, and on domains', async () => {
   const linked = await createDatabase(`
     comment on schema public is '@graphql({"inflect_names": true})';
     create domain settings as jsonb check (jsonb_typeof(value) = 'object');
@@ -350,7 +350,7 @@ describe('what a role may not see', async () => {
     grant select (id, body) on note to anon; grant select on note to authenticated;
   `);
   const on = await startExecution(hidden, { introspection: 'always' });
-  test('is no entry', async () => {
+  test('what a role may not see is no entry', async () => {
     const entries = async (role: string) => {
       const { __type } = await on.data(role, '{ __type(name: "noteFilter") { inputFields { name } } }');
       return __type.inputFields.map(({ name }: { name: string }) => name);

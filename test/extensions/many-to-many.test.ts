@@ -38,7 +38,7 @@ const posts = async (given: string, role = 'anon') =>
   valuesOf((await execution.data(role, `{ postCollection(${given}) { edges { node { id } } } }`)).postCollection, 'id');
 
 describe('each side', () => {
-  test('has the rows that are linked, each once', async () => {
+  test('each side has the rows that are linked, each once', async () => {
     const query = `{ postCollection { edges { node { tagCollection { totalCount aggregate { count sum { weight } } edges { node { name } } } } } } }`;
     const { postCollection } = await execution.data('anon', query);
     const found = postCollection.edges.map(
@@ -63,7 +63,7 @@ describe('each side', () => {
     expect(back).toEqual([[1], [1, 2], []]);
   });
 
-  test('has all arguments of a connection', async () => {
+  test('each side has all arguments of a connection', async () => {
     const query = `{ postCollection(first: 1) { edges { node {
       page: tagCollection(first: 1, orderBy: {name: AscNullsLast}) { pageInfo { hasNextPage endCursor } edges { node { name } } }
       last: tagCollection(last: 1) { edges { node { name } } }
@@ -88,7 +88,7 @@ describe('each side', () => {
     ]);
   });
 
-  test('may be the same table: names tell them apart', async () => {
+  test('each side may be the same table: names tell them apart', async () => {
     const query =
       '{ personCollection { edges { node { name following { edges { node { name } } } followers { edges { node { name followers { edges { node { name } } } } } } } } } }';
     const { personCollection } = await execution.data('anon', query);
@@ -121,12 +121,12 @@ describe('filters and orders', () => {
 });
 
 describe('what a role may not see', () => {
-  test('is no link', async () => {
+  test('what a role may not see is no link', async () => {
     expect(await posts('filter: {tagCollection: {none: {}}}', 'service_role')).toEqual([]);
     expect(await posts('filter: {tagCollection: {none: {}}}')).toEqual([3]);
   });
 
-  test('makes no field: a foreign key without a privilege', async () => {
+  test('what a role may not see makes no field: a foreign key without a privilege', async () => {
     const fields = async (role: string) => {
       const { __type } = await execution.data(role, '{ __type(name: "Post") { fields { name } } }');
       return __type.fields.map(({ name }: { name: string }) => name);

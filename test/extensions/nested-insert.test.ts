@@ -26,7 +26,7 @@ const books = () =>
   database.query('select a.name, b.title, b.pages from book b left join author a on a.id = b.author_id order by b.id');
 
 describe('rows that refer to the inserted one', () => {
-  test('get its key, and the answer shows them', async () => {
+  test('rows that refer to the inserted one get its key, and the answer shows them', async () => {
     const query = `mutation { insertIntoAuthorCollection(objects: [
       {name: "Ana", bookCollection: {insert: [{title: "A", pages: 1}, {title: "B"}]}},
       {name: "Ben"},
@@ -51,7 +51,7 @@ describe('rows that refer to the inserted one', () => {
     ]);
   });
 
-  test('come from variables, any number of them with one text', async () => {
+  test('rows that refer to the inserted one come from variables, any number of them with one text', async () => {
     const query = `mutation ($objects: [AuthorInsertInput!]!) { insertIntoAuthorCollection(objects: $objects) {
       records { name bookCollection { edges { node { title chapterCollection { edges { node { title } } } } } } } } }`;
     const tree = (count: number) => ({
@@ -126,7 +126,7 @@ test('rows that use the defaults of different columns are written in their order
 });
 
 describe('the row that the inserted one refers to', () => {
-  test('is inserted first; others keep their own value, or none', async () => {
+  test('the row that the inserted one refers to is inserted first; others keep their own value, or none', async () => {
     await database.query(`insert into author (name) values ('old')`);
     const query = `mutation { insertIntoBookCollection(objects: [
       {title: "A", author: {insert: {name: "Ana"}}},
@@ -148,7 +148,7 @@ describe('the row that the inserted one refers to', () => {
     });
   });
 
-  test('and rows that refer to that one again', async () => {
+  test('rows are inserted that refer to that one again', async () => {
     const objects = [
       { title: 'A', author: { insert: { name: 'Ana', bookCollection: { insert: [{ title: 'B' }, { title: 'C' }] } } } },
       { title: 'D', chapterCollection: { insert: [{ title: 'd' }] } },

@@ -36,7 +36,7 @@ describe.each([
   });
   beforeEach(() => database.query('truncate folder, file restart identity'));
 
-  test('they come in the order of the objects, with what the database has made', async () => {
+  test('records come in the order of the objects, with what the database has made', async () => {
     const objects = [folder('b', 1, 2), { name: 'c', folder: { insert: { name: 'above' } } }, folder('a', 4)];
     const { it } = await execution.data('anon', write, { variables: { o: objects } });
     expect(it).toEqual({

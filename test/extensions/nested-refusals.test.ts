@@ -63,7 +63,7 @@ describe('a constraint below', () => {
     });
   });
 
-  test('names the only object of a variable, and the place of several', async () => {
+  test('a constraint below names the only object of a variable, and the place of several', async () => {
     const o = [{ name: 'a' }, { name: 'b', bookCollection: { insert: [{ pages: 0 }] } }];
     expect((await refusal(withVariable, { o })).input).toBe('$o[1].bookCollection.insert[0]');
     const several = [...o, { name: 'c', bookCollection: { insert: [{ pages: 1 }] } }];
@@ -73,7 +73,7 @@ describe('a constraint below', () => {
     );
   });
 
-  test('may be deferred', async () => {
+  test('a constraint below may be deferred', async () => {
     await database.query('alter table late add constraint never check (author_id < 0) not valid');
     await database.query('alter table late drop constraint never');
     const answer = await execution.data('anon', insert('[{name: "a", lateCollection: {insert: [{}]}}]'));
@@ -101,7 +101,7 @@ test('a string over the declared length names its place', async () => {
 });
 
 describe('the columns of the foreign key', () => {
-  test('are left out of objects below', async () => {
+  test('the columns of the foreign key are left out of objects below', async () => {
     const o = [{ name: 'a', bookCollection: { insert: [{ authorId: 1 }] } }];
     const refused = {
       message: '"authorId" is set by "bookCollection". Leave it out.',
@@ -118,7 +118,7 @@ describe('the columns of the foreign key', () => {
     });
   });
 
-  test('are left out beside the object above', async () => {
+  test('the columns of the foreign key are left out beside the object above', async () => {
     const refused = { message: '"authorId" is set by "author". Leave it out.', path: ['it'], code: 'BAD_USER_INPUT' };
     expect(await refusal(insert('[{authorId: 1}, {author: {insert: {name: "a"}}, authorId: 1}]', 'Book'))).toEqual({
       ...refused,
@@ -129,7 +129,7 @@ describe('the columns of the foreign key', () => {
     expect(await refusal(query, { o })).toEqual({ ...refused, input: '$o[*].authorId' });
   });
 
-  test('are not given by the way back', async () => {
+  test('the columns of the foreign key are not given by the way back', async () => {
     const answer = await refusal(insert('[{name: "a", bookCollection: {insert: [{author: {insert: {name: "b"}}}]}}]'));
     expect(answer).toMatchObject({
       message: '"author" is set by "bookCollection". Leave it out.',

@@ -204,7 +204,7 @@ test('equal shapes are one text for each statement, with any values and any numb
   expect(await textsOf('Y', ['y', 'z', "it's"], 2)).toEqual(texts);
 });
 
-test('is offered as far as the rights of the role go', async () => {
+test('a nested update is offered as far as the rights of the role go', async () => {
   const fields = async (type: string) => {
     const { __type } = await execution.data(
       'anon',

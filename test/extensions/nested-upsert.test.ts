@@ -230,7 +230,7 @@ test('what a filter asks of other tables counts for each object, as at the root'
   expect(message).toContain('max-cost');
 });
 
-test('is offered where the related table has conflicts', async () => {
+test('onConflict is offered where the related table has conflicts', async () => {
   const fields = async (type: string) =>
     (await execution.data('anon', `{ __type(name: "${type}") { inputFields { name } } }`)).__type.inputFields.map(
       ({ name }: { name: string }) => name,

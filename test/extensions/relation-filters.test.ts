@@ -90,7 +90,7 @@ describe('to-many', () => {
     expect(await every(null)).toEqual([3, 4, 5]);
   });
 
-  test('counts only what policies show', async () => {
+  test('to-many counts only what policies show', async () => {
     expect(await authors('{bookCollection: {some: {}}}', 'authenticated')).toEqual([1, 2, 4]);
     expect(await authors('{bookCollection: {aggregate: {sum: {pages: {gt: 0}}}}}', 'authenticated')).toEqual([1, 2, 4]);
   });
@@ -216,7 +216,7 @@ describe('aggregates of related rows', () => {
   });
 });
 
-describe('they may be used', () => {
+describe('filters of related rows may be used', () => {
   test('in nested collections', async () => {
     const query = `{ authorCollection(filter: {id: {eq: 1}}) { edges { node {
       bookCollection(filter: {reviewCollection: {some: {stars: {lt: 2}}}}) { totalCount edges { node { title } } } } } } }`;
@@ -290,7 +290,7 @@ describe('limits', () => {
   const bookFilter = (depth: number): string =>
     depth === 0 ? '{id: {gt: 0}}' : `{author: {bookCollection: {some: ${bookFilter(depth - 2)}}}}`;
 
-  test('they nest at most four deep', async () => {
+  test('filters of related rows nest at most four deep', async () => {
     const query = (filter: string) => `{ bookCollection(filter: ${filter}) { edges { node { id } } } }`;
     expect((await execution.data('anon', query(bookFilter(4)))).bookCollection.edges).toHaveLength(4);
     const { errors } = await execution.run('anon', query(bookFilter(6)));
@@ -363,7 +363,7 @@ describe('what a role may not see', async () => {
   `);
   const on = await startExecution(hidden, { introspection: 'always' });
 
-  test('is no entry: columns, relations, and relationships over columns without a grant', async () => {
+  test('what a role may not see is no entry: columns, relations, and relationships over columns without a grant', async () => {
     const entries = async (role: string, type: string) => {
       const { __type } = await on.data(role, `{ __type(name: "${type}") { inputFields { name } } }`);
       return __type.inputFields.map(({ name }: { name: string }) => name);

@@ -195,7 +195,7 @@ describe('paging over related values', () => {
     `{bookCollection: {max: {old: ${direction}}}}`,
   ]);
 
-  test.each(orders)('visits each row once in %s', async (orderBy) => {
+  test.each(orders)('paging over related values visits each row once in %s', async (orderBy) => {
     const all = await ids('authorCollection', orderBy);
     expect([...all].sort()).toEqual([1, 2, 3, 4, 5]);
     for (const backward of [false, true]) {
@@ -206,7 +206,7 @@ describe('paging over related values', () => {
     }
   });
 
-  test('has the flags of a page in its middle', async () => {
+  test('paging over related values has the flags of a page in its middle', async () => {
     const { c } = await ask(
       '{ c: authorCollection(orderBy: {city: {name: AscNullsLast}}, first: 2, offset: 1) { pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }',
     );

@@ -26,7 +26,7 @@ async function typesOf(extensions: Parameters<typeof startExecution>[1] & object
 }
 
 describe('the option', () => {
-  test('takes all, none, or names', () => {
+  test('the option takes all, none, or names', () => {
     expect(parseExtensions('all')).toEqual(['reads', 'writes', 'live']);
     expect(parseExtensions(' none ')).toEqual([]);
     expect(parseExtensions('writes, reads')).toEqual(['writes', 'reads']);
@@ -36,7 +36,7 @@ describe('the option', () => {
     expect(() => parseExtensions('reads,')).toThrow('none of them empty');
   });
 
-  test('switches for all schemas', async () => {
+  test('the option switches for all schemas', async () => {
     expect(await typesOf({})).toEqual({ person: 'String', letter: 'String' });
     expect(await typesOf({ extensions: [] })).toEqual({ person: 'Opaque', letter: 'Opaque' });
     expect(await typesOf({ extensions: ['writes', 'live'] })).toEqual({ person: 'Opaque', letter: 'Opaque' });
@@ -131,7 +131,7 @@ describe('what an extension adds', async () => {
   const reader = modelReader(database);
   const reasons = async () => (await reader.omissions(['lib', 'side'])).map(({ reason, fix }) => `${reason} ${fix}`);
 
-  test('takes no field of a column, a relationship or a function', async () => {
+  test('what an extension adds takes no field of a column, a relationship or a function', async () => {
     const query = `{ shelfCollection(filter: {and: [{id: {eq: 1}}]}) { edges { node { fooBar and book { edges { node { id } } } bookCollection { edges { node { shelfId } } } } } } fetch }`;
     const extended = await execution.data('anon', query);
     expect(extended.shelfCollection.edges[0].node).toEqual({
@@ -150,7 +150,7 @@ describe('what an extension adds', async () => {
     ).toEqual({ spare: [4], loud: [1] });
   });
 
-  test('takes no type and no entrypoint', async () => {
+  test('what an extension adds takes no type and no entrypoint', async () => {
     const names = async (from: typeof execution) => {
       const { __schema } = await from.data('anon', '{ __schema { types { name } mutationType { fields { name } } } }');
       return new Set<string>([...__schema.types, ...__schema.mutationType.fields].map(({ name }) => name));
@@ -170,7 +170,7 @@ describe('what an extension adds', async () => {
     expect(type.__type.fields.map(({ name }: { name: string }) => name)).toEqual(['nodeId', 'id']);
   });
 
-  test('and finds its name taken is reported, with the SQL that renames it', async () => {
+  test('an addition that finds its name taken is reported, with the SQL that renames it', async () => {
     const all = (await reasons()).join('\n');
     expect(all).toContain(
       `Column lib.shelf."fooBar" would be "fooBar" in GraphQL, and another column has that name already. comment on column lib.shelf."fooBar" is '@graphql({"name":"fooBar_list"})';`,

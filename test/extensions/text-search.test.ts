@@ -69,7 +69,7 @@ describe('searches', () => {
     },
   );
 
-  test('have the default of the database without a configuration', async () => {
+  test('searches have the default of the database without a configuration', async () => {
     const other = await createDatabase(`
       create table article (id int primary key, search tsvector);
       insert into article values (1, to_tsvector('english', 'foxes'));
@@ -89,7 +89,7 @@ describe('searches', () => {
     expect(await count()).toBe(1);
   });
 
-  test('take text and configuration from variables, which are no part of the statement', async () => {
+  test('searches take text and configuration from variables, which are no part of the statement', async () => {
     const declared = '($text: String, $config: String)';
     const filter = '{search: {websearch: $text, config: $config}}';
     const query = `query ${declared} { articleCollection(filter: ${filter}) { edges { node { id } } } }`;
@@ -118,7 +118,7 @@ describe('searches', () => {
     ).toEqual([1]);
   });
 
-  test('work on domains, beside other filters, in updates and deletes', async () => {
+  test('searches work on domains, beside other filters, in updates and deletes', async () => {
     expect(
       await articles('{other: {plain: "dogs", config: "simple"}, search: {plain: "dog", config: "english"}}'),
     ).toEqual([1]);
@@ -146,7 +146,7 @@ describe('refused', () => {
     ['a\\', 'there is no escaped character: "a\\"'],
     ['a <99999> b', 'distance in phrase operator must be an integer value between zero and 16384 inclusive'],
     [`${'!'.repeat(100)}a`, 'tsquery stack too small'],
-  ])('is the query %s', async (q, message) => {
+  ])('refused is the query %s', async (q, message) => {
     const [inVariable, inDocument] = [
       await refusal('{query: $q, config: "english"}', { q }),
       await refusal(`{query: ${JSON.stringify(q)}, config: "english"}`),
@@ -155,12 +155,12 @@ describe('refused', () => {
     expect([inVariable[1], inDocument[1]]).toEqual(['$q', 'filter.search.query']);
   });
 
-  test('is a query that is too long', async () => {
+  test('refused is a query that is too long', async () => {
     const [message, input] = await refusal('{query: $q}', { q: 'x '.repeat(50_000) });
     expect([message.slice(0, 30), input]).toEqual(['syntax error in tsquery: "x x ', '$q']);
   });
 
-  test('is a configuration that the role does not see, whether there is one or not', async () => {
+  test('refused is a configuration that the role does not see, whether there is one or not', async () => {
     const missing = 'text search configuration "klingon" does not exist';
     expect(await refusal('{plain: "a", config: $c}', { c: 'klingon' })).toEqual([missing, '$c']);
     expect(await refusal('{plain: "a", config: "klingon"}')).toEqual([missing, 'filter.search.config']);
@@ -185,7 +185,7 @@ describe('refused', () => {
     }
   });
 
-  test('are two searches in one filter', async () => {
+  test('refused are two searches in one filter', async () => {
     const message = 'A text search has one of "websearch", "plain", "phrase" and "query".';
     expect(await refusal('{plain: "a", websearch: "b"}')).toEqual([message, 'filter.search']);
     expect(await refusal('{plain: "a", query: null}')).toEqual([message, 'filter.search']);
@@ -410,7 +410,7 @@ describe('orders by rank', async () => {
     ]);
   });
 
-  test('it is refused below many rows, by its cost', async () => {
+  test('an order by rank is refused below many rows, by its cost', async () => {
     const cheap = await startExecution(ranked, { limits: { maxCost: 29_000 } });
     const order = 'orderBy: {searchRank: {plain: "fox"}}';
     expect(await cheap.errors('anon', `{ paperCollection(${order}) { edges { cursor } } }`)).toEqual([]);

@@ -57,19 +57,19 @@ describe('increment', () => {
     ['light', '0.5', '2'],
     ['price', '"0.255"', '1.51'],
     ['score', '-2', '1'],
-  ])('adds to a column like %s', async (column, by, expected) => {
+  ])('increment adds to a column like %s', async (column, by, expected) => {
     expect(await change(`increment: {${column}: ${by}}`)).toEqual({
       data: { updateNoteCollection: { affectedCount: 1 } },
     });
     expect(await stored(`${column}::text`)).toBe(expected);
   });
 
-  test('leaves null as it is', async () => {
+  test('increment leaves null as it is', async () => {
     await change('increment: {hits: 1}', 0);
     expect(await stored('hits', 0)).toBe(null);
   });
 
-  test('is checked by the database: by the range of the column and its domain', async () => {
+  test('increment is checked by the database: by the range of the column and its domain', async () => {
     expect(await refusal('increment: {hits: 2147483647}')).toEqual([
       'BAD_USER_INPUT',
       'integer out of range',
@@ -214,14 +214,14 @@ describe('remove', () => {
     ['few', '["f"]', '{}'],
     ['data', '["a", "z"]', '{"b": 2}'],
     ['data', '[]', '{"a": {"x": 1}, "b": 2}'],
-  ])('takes elements or keys out of a column like %s', async (column, operand, expected) => {
+  ])('remove takes elements or keys out of a column like %s', async (column, operand, expected) => {
     expect(await change(`remove: {${column}: ${operand}}`)).toEqual({
       data: { updateNoteCollection: { affectedCount: 1 } },
     });
     expect(await stored(`${column}::text`)).toBe(expected);
   });
 
-  test('leaves null as it is, and takes null elements out where one is named', async () => {
+  test('remove leaves null as it is, and takes null elements out where one is named', async () => {
     await change('remove: {names: ["a"], data: ["a"]}', 0);
     expect(await stored('row(names, data)::text', 0)).toBe('(,)');
     await database.query(`update note set names = '{a,NULL,b,NULL}' where id = 1`);
@@ -231,7 +231,7 @@ describe('remove', () => {
     expect(await stored('names')).toEqual(['b']);
   });
 
-  test('takes strings out of a JSON array, and nothing out of other values', async () => {
+  test('remove takes strings out of a JSON array, and nothing out of other values', async () => {
     await database.query(`update note set data = '["a", 1, "b", ["a"]]' where id = 1`);
     await change('remove: {data: ["a", "1"]}');
     expect(await stored('data')).toEqual([1, 'b', ['a']]);
@@ -253,7 +253,7 @@ describe('remove', () => {
 });
 
 describe('all changes of an update', () => {
-  test('are made together, of the values before it', async () => {
+  test('all changes of an update are made together, of the values before it', async () => {
     await change(
       'set: {at: "2024-05-01"}, increment: {hits: 1}, append: {body: "!"}, prepend: {names: ["z"]}, remove: {data: ["a"]}',
     );
@@ -262,7 +262,7 @@ describe('all changes of an update', () => {
     );
   });
 
-  test('come back in records, and keep to the filter and atMost', async () => {
+  test('all changes of an update come back in records, and keep to the filter and atMost', async () => {
     const update = (atMost: number) =>
       execution.run(
         'anon',
@@ -313,7 +313,7 @@ describe('all changes of an update', () => {
     expect(await stored('hits')).toBe(1);
   });
 
-  test('come from variables as from the document', async () => {
+  test('all changes of an update come from variables as from the document', async () => {
     const query = `mutation ($by: NoteIncrementInput, $tags: [String], $name: String) {
       updateNoteCollection(set: {}, increment: $by, append: {names: $tags, body: $name}, filter: {id: {eq: 1}}) { affectedCount } }`;
     const variables = { by: { hits: 2, big: '3' }, tags: ['x', null], name: '?' };

@@ -83,7 +83,7 @@ describe('privileges', () => {
 });
 
 describe('policies', () => {
-  test('hide rows from operators and lists, also by key', async () => {
+  test('policies hide rows from operators and lists, also by key', async () => {
     expect(counts(await many('Item', [add(1, 1), add(3, 1), add(9, 1)]))).toEqual([1, 0, 0]);
     const one = 'mutation { updateItemCollection(set: {}, increment: {n: 1}, atMost: 9) { affectedCount } }';
     expect(await execution.data('anon', one)).toEqual({ updateItemCollection: { affectedCount: 2 } });
@@ -194,7 +194,7 @@ describe('a list', () => {
     { ...add(3, 1), atMost: 2 },
   ];
 
-  test('takes one round trip, however many statements it has', async () => {
+  test('a list takes one round trip, however many statements it has', async () => {
     await many('Plain', mixed);
     proxy.reset();
     const { data } = await many('Plain', mixed);
@@ -271,7 +271,7 @@ describe('names', () => {
     );
   });
 
-  test('are there with the extension alone', async () => {
+  test('names are there with the extension alone', async () => {
     const argumentsWith = async (extensions: readonly 'writes'[]) => {
       const own = await startExecution(database, { schemas: ['app'], introspection: 'always', extensions });
       const { entry, mutation } = await own.data(

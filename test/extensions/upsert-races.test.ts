@@ -148,12 +148,12 @@ describe.each(['mine', 'secret'])(
       return { data, errors };
     };
 
-    test.each(['', ', filter: {body: {eq: "mine"}}'])('is not changed: %s', async (filter) => {
+    test.each(['', ', filter: {body: {eq: "mine"}}'])('the row is not changed: %s', async (filter) => {
       const { errors } = await upsertMoved(filter);
       expect(errors).toMatchObject([{ extensions: { code: 'PERMISSION_DENIED', sqlstate: '42501' } }]);
     });
 
-    test('is not asked the filter, which the row from before does not match', async () => {
+    test('the row is not asked the filter, which the row from before does not match', async () => {
       const { data, errors } = await upsertMoved(', filter: {body: {eq: "secret"}}');
       if (refusesHiddenRows) expect(errors).toMatchObject([{ extensions: { sqlstate: '42501' } }]);
       else expect(data).toEqual({ it: { affectedCount: 0, records: [] } });
@@ -189,7 +189,7 @@ describe.each([
     ['moved', moved, 'constraint: sheet_pkey, filter: {body: {eq: "mine"}}', 'id: 1, body: "x"'],
     ['replaced', replaced, 'constraint: sheet_pkey', 'id: 1, body: "x"'],
     ['replaced', replaced, 'constraint: sheet_code_key, filter: {id: {eq: 1}}', 'id: 3, code: "a", body: "x"'],
-  ])('is neither changed nor shown: %s by %s, met by %s', async (_, change, onConflict, object) => {
+  ])('the row is neither changed nor shown: %s by %s, met by %s', async (_, change, onConflict, object) => {
     const { data, errors } = await upsertMoved(object, change, onConflict);
     expect(await database.query('select * from hidden.sheet')).toEqual(theirs);
     expect({ data, errors }).toMatchObject({
@@ -199,7 +199,7 @@ describe.each([
     expect(JSON.stringify(errors)).not.toContain('secret');
   });
 
-  test('is not asked the filter, which the row from before does not match', async () => {
+  test('the row is not asked the filter, which the row from before does not match', async () => {
     const onConflict = 'constraint: sheet_pkey, filter: {body: {eq: "secret"}}';
     const { data, errors } = await upsertMoved('id: 1, body: "x"', moved, onConflict);
     if (refusesHiddenRows) expect(errors).toMatchObject([{ extensions: { code: 'CONFLICT', retry: 'once' } }]);
@@ -207,7 +207,7 @@ describe.each([
     expect(await database.query('select * from hidden.sheet where id = 1')).toEqual(theirs);
   });
 
-  test('is updated where it comes back, as any that is only changed', async () => {
+  test('the row is updated where it comes back, as any that is only changed', async () => {
     const change = `update hidden.sheet set tenant = 'other'; update hidden.sheet set tenant = 'own', code = 'b'`;
     const { data } = await upsertMoved(
       'id: 1, body: "x"',
@@ -220,7 +220,7 @@ describe.each([
     ]);
   });
 
-  test('is a conflict where it no longer matches the filter', async () => {
+  test('the row is a conflict where it no longer matches the filter', async () => {
     const change = `update hidden.sheet set code = 'c'`;
     const { errors } = await upsertMoved(
       'id: 1, body: "x"',

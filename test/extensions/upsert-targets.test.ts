@@ -111,7 +111,7 @@ describe('indexes', () => {
 });
 
 describe('views', () => {
-  test('have the indexes of their table whose columns they pass on, through other views and from hidden schemas', async () => {
+  test('views have the indexes of their table whose columns they pass on, through other views and from hidden schemas', async () => {
     expect(await valuesOf('plain_viewConstraint')).toEqual(['many_pkey', 'by_pair', 'twice_later', 'by_own_function']);
     expect(await valuesOf('over_viewConstraint')).toEqual(['many_pkey', 'by_pair', 'by_own_function']);
     expect(await valuesOf('shownConstraint')).toEqual(['secret_pkey', 'secret_code_key', 'secret_note']);

@@ -52,7 +52,7 @@ const written = async (objects: string, onConflict: string, select?: string) =>
 const byKey = 'constraint: product_tenant_sku_key';
 
 describe('a row that is there', () => {
-  test('gets the new values of the named columns and keeps others; new rows are inserted', async () => {
+  test('a row that is there gets the new values of the named columns and keeps others; new rows are inserted', async () => {
     const objects = '[{sku: "c", name: "Corn", price: 3}, {sku: "a", name: "Avocado", price: 5}]';
     expect(await written(objects, `{${byKey}, updateColumns: [price]}`)).toEqual({
       affectedCount: 2,
@@ -65,7 +65,7 @@ describe('a row that is there', () => {
   });
 
   test.each(['', ', updateColumns: []'])(
-    'stays as it is with nothing to update, in neither records nor count%s',
+    'a row that is there stays as it is with nothing to update, in neither records nor count%s',
     async (columns) => {
       const objects = '[{sku: "a", name: "Avocado"}, {sku: "c", name: "Corn"}, {sku: "b", name: "Bun"}]';
       expect(await written(objects, `{${byKey}${columns}}`, 'affectedCount records { sku }')).toEqual({
@@ -76,7 +76,7 @@ describe('a row that is there', () => {
     },
   );
 
-  test('stays as it is where the filter does not hold, which is asked of the row that is there', async () => {
+  test('a row that is there stays as it is where the filter does not hold, which is asked of the row that is there', async () => {
     const objects = '[{sku: "a", price: 100}, {sku: "b", price: 100}, {sku: "c", price: 100}]';
     const filter = 'filter: {price: {gt: 1}, or: [{stock: {eq: 10}}, {stock: {eq: 20}}]}';
     expect(await written(objects, `{${byKey}, updateColumns: [price], ${filter}}`)).toEqual({
@@ -88,7 +88,7 @@ describe('a row that is there', () => {
     });
   });
 
-  test('can be filtered by its related rows', async () => {
+  test('a row that is there can be filtered by its related rows', async () => {
     await database.query('insert into shop.sale values (1, 2, 5)');
     const filter = 'filter: {saleCollection: {some: {amount: {gt: 1}}}}';
     const { records } = await written(
@@ -99,14 +99,14 @@ describe('a row that is there', () => {
     expect(records).toEqual([{ sku: 'b', price: 8, saleCollection: { edges: [{ node: { amount: 5 } }] } }]);
   });
 
-  test('gets the default of a named column that the object leaves out', async () => {
+  test('a row that is there gets the default of a named column that the object leaves out', async () => {
     const objects = '[{sku: "a", price: 3}, {sku: "b", note: "mine"}]';
     const { affectedCount } = await written(objects, `{${byKey}, updateColumns: [price, note, stock]}`);
     expect(affectedCount).toBe(2);
     expect(await rows()).toEqual(['1 a Apple 3  none', '1 b Bread 9  mine']);
   });
 
-  test('is not met by an object with null in the key, nor by rows outside of the condition of a partial index', async () => {
+  test('a row that is there is not met by an object with null in the key, nor by rows outside of the condition of a partial index', async () => {
     expect((await written('[{sku: "a", tenant: null}]', `{${byKey}, updateColumns: [price]}`)).affectedCount).toBe(1);
     expect(await rows()).toEqual([...before, ' a  9  none']);
     await database.query(`update shop.product set gone_at = now() where sku = 'a' and tenant = 1`);
@@ -118,7 +118,7 @@ describe('a row that is there', () => {
     ]);
   });
 
-  test('is an error without onConflict, and where another unique index is violated', async () => {
+  test('a row that is there is an error without onConflict, and where another unique index is violated', async () => {
     const duplicate = { code: 'CONSTRAINT_VIOLATION', sqlstate: '23505', constraint: 'product_tenant_sku_key' };
     for (const onConflict of [
       'null',
@@ -175,7 +175,7 @@ describe('several objects', () => {
     });
   });
 
-  test('are in records in their order, with different keys too, whichever of them are written', async () => {
+  test('several objects are in records in their order, with different keys too, whichever of them are written', async () => {
     const query = `mutation ($o: [productInsertInput!]!) {
       insertIntoproductCollection(objects: $o, onConflict: {${byKey}, updateColumns: [price], filter: {sku: {neq: "a"}}}) { records { sku price } } }`;
     const o = [
@@ -198,7 +198,7 @@ describe('several objects', () => {
 });
 
 describe('the argument', () => {
-  test('may be a variable, whole or in part, with names as strings; the order of columns makes no second text', async () => {
+  test('the argument may be a variable, whole or in part, with names as strings; the order of columns makes no second text', async () => {
     const texts = new Set<string>();
     const whole =
       'mutation ($o: productOnConflict) { insertIntoproductCollection(objects: [{sku: "a", price: 5}], onConflict: $o) { affectedCount } }';
@@ -228,11 +228,15 @@ describe('the argument', () => {
     expect((await run(literal)).errors).toBe(undefined);
   });
 
-  test.each(['{}', 'null', '{price: null}', '{and: []}'])('takes the filter %s for none', async (filter) => {
-    expect(
-      (await written('[{sku: "a", price: 5}]', `{${byKey}, updateColumns: [price], filter: ${filter}}`)).affectedCount,
-    ).toBe(1);
-  });
+  test.each(['{}', 'null', '{price: null}', '{and: []}'])(
+    'the argument takes the filter %s for none',
+    async (filter) => {
+      expect(
+        (await written('[{sku: "a", price: 5}]', `{${byKey}, updateColumns: [price], filter: ${filter}}`))
+          .affectedCount,
+      ).toBe(1);
+    },
+  );
 
   test.each([
     ['{}', 'GRAPHQL_VALIDATION_FAILED'],
@@ -241,7 +245,7 @@ describe('the argument', () => {
     [`{${byKey}, updateColumns: null}`, 'GRAPHQL_VALIDATION_FAILED'],
     [`{${byKey}, updateColumns: [price, missing]}`, 'GRAPHQL_VALIDATION_FAILED'],
     [`{${byKey}, updateColumns: [price], filter: {nodeId: {eq: "x"}}}`, 'BAD_USER_INPUT'],
-  ])('is refused as %s', async (onConflict, code) => {
+  ])('the argument is refused as %s', async (onConflict, code) => {
     const { errors } = await run(mutation('[{sku: "a", price: 5}]', onConflict));
     expect(errors).toMatchObject([{ extensions: { code } }]);
     expect(await rows()).toEqual(before);

@@ -104,14 +104,14 @@ describe('an argument', () => {
     expect(message).toBe('value for domain positive violates check constraint "positive_check"');
   });
 
-  test('may have any name that GraphQL can spell, an output parameter is none', async () => {
+  test('an argument may have any name that GraphQL can spell, an output parameter is none', async () => {
     expect(await field('Query', 'odd')).toBe('(from: Int!, order: Int!): Int');
     expect(await ask('{ odd(order: 2, from: 9) }')).toEqual({ odd: 7 });
     expect(await field('Query', 'outArgs')).toBe('(a: Int!, c: Int): String');
     expect(await ask('{ outArgs(a: 1) inOut(a: 1) }')).toEqual({ outArgs: '1-5', inOut: 2 });
   });
 
-  test('may be called like the global id, and a function may be called heartbeat', async () => {
+  test('an argument may be called like the global id, and a function may be called heartbeat', async () => {
     const query = '{ heartbeat byId(nodeId: 2) { fullName } idsAfter(nodeId: 1) { edges { node { id } } } }';
     expect(await ask(query)).toEqual({
       heartbeat: 42,
@@ -120,7 +120,7 @@ describe('an argument', () => {
     });
   });
 
-  test('is a parameter, never text of the statement', async () => {
+  test('an argument is a parameter, never text of the statement', async () => {
     const hostile = `'); drop table lib.loan; --`;
     const text = echoed.findIndex(([type]) => type === 'text');
     expect(await ask(`query($v: String!) { v: echo${text}(given: $v) }`, { v: hostile })).toEqual({ v: hostile });
@@ -129,7 +129,7 @@ describe('an argument', () => {
 });
 
 describe('a default', () => {
-  test("is PostgreSQL's, wherever an argument is left out", async () => {
+  test("a default is PostgreSQL's, wherever an argument is left out", async () => {
     expect(await field('Query', 'addUp')).toBe('(a: Int!, b: Int, c: Int): Int');
     expect(await ask('{ x: addUp(a: 1) y: addUp(c: 9, a: 1) z: addUp(b: 4, a: 1) }')).toEqual({
       x: 123,
@@ -141,7 +141,7 @@ describe('a default', () => {
     expect(await ask(query, { c: 7 })).toEqual({ addUp: 127 });
   });
 
-  test('is not applied to null, which is passed on', async () => {
+  test('a default is not applied to null, which is passed on', async () => {
     expect(await ask('{ x: addUp(a: 1, b: null) strictOne(a: null) y: strictOne }')).toEqual({
       x: 103,
       strictOne: null,
@@ -160,13 +160,13 @@ describe('a default', () => {
     ]);
   });
 
-  test('is shown as a literal where it is a plain one of few types', async () => {
+  test('a default is shown as a literal where it is a plain one of few types', async () => {
     const shown = await shownDefaults('shown');
     expect(shown).toEqual({ i: '7', s: '4', t: '"it\'s \\"so\\" \\\\ "', f: '1', r: '0.5', b: 'true' });
     expect(await ask('{ shown }')).toEqual({ shown: '7|4|it\'s "so" \\ |1|0.5|t' });
   });
 
-  test('is not shown where it is anything else, and applies all the same', async () => {
+  test('a default is not shown where it is anything else, and applies all the same', async () => {
     const shown = await shownDefaults('hiddenDefaults');
     expect(Object.keys(shown)).toHaveLength(12);
     expect(new Set(Object.values(shown))).toEqual(new Set([null]));

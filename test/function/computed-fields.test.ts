@@ -65,7 +65,7 @@ const patron = (fields: string, id = 1) =>
   ask(`{ patronByPk(id: ${id}) { ${fields} } }`).then((data) => data.patronByPk);
 
 describe('a computed field', () => {
-  test('has the values of a column of its type', async () => {
+  test('a computed field has the values of a column of its type', async () => {
     expect(await patron('shout age parts bigs doc docs domainOf pairOf')).toEqual({
       shout: 'ADA',
       age: 34,
@@ -100,7 +100,7 @@ describe('a computed field', () => {
     });
   });
 
-  test('does not exist for tables of columns, sets of values and composite types', async () => {
+  test('a computed field does not exist for tables of columns, sets of values and composite types', async () => {
     const plain = await startExecution(database, { schemas: ['lib'], extensions: [] });
     const fields = '{ __type(name: "Patron") { fields { name } } }';
     const { __type } = await plain.data('anon', fields);
@@ -111,14 +111,14 @@ describe('a computed field', () => {
     }
   });
 
-  test('answers in nested objects, in nodes found by id, and under aliases', async () => {
+  test('a computed field answers in nested objects, in nodes found by id, and under aliases', async () => {
     const data = await ask(`{ loanByPk(id: 1) { l: label loanLabel: label patron { label nodeId } } }`);
     expect(data.loanByPk).toMatchObject({ l: 'loan 1', loanLabel: 'loan 1', patron: { label: 'reader 1' } });
     const query = 'query($id: ID!) { node(nodeId: $id) { ... on Patron { label } ... on Reader { label } } }';
     expect(await ask(query, { id: data.loanByPk.patron.nodeId })).toEqual({ node: { label: 'reader 1' } });
   });
 
-  test('hides a column or relationship of its name, but not the global id, nor the filter of the column', async () => {
+  test('a computed field hides a column or relationship of its name, but not the global id, nor the filter of the column', async () => {
     expect(await field('Loan', 'patron')).toBe('Reader');
     const { loanByPk } = await ask('{ loanByPk(id: 1) { title nodeId patron { __typename fullName } } }');
     expect(loanByPk).toEqual({
@@ -130,13 +130,13 @@ describe('a computed field', () => {
     expect(filtered.loanCollection.edges).toEqual([{ node: { title: 'the Sets' } }]);
   });
 
-  test('takes name and description from its directive', async () => {
+  test('a computed field takes name and description from its directive', async () => {
     expect((await ask('{ loanByPk(id: 1) { VeryOther } }')).loanByPk).toEqual({ VeryOther: 'named' });
     const { __type } = await ask('{ __type(name: "Loan") { fields { name description } } }');
     expect(__type.fields).toContainEqual({ name: 'VeryOther', description: 'told so' });
   });
 
-  test("runs with the caller's privileges, unless it is a security definer", async () => {
+  test("a computed field runs with the caller's privileges, unless it is a security definer", async () => {
     expect((await ask('{ loanByPk(id: 1) { loud hush } }')).loanByPk).toEqual({ loud: 'anon', hush: 'postgres' });
   });
 
@@ -150,7 +150,7 @@ describe('a computed field', () => {
     expect(await patron('broken')).toEqual({ broken: 1 });
   });
 
-  test('needs SELECT on the whole table and EXECUTE', async () => {
+  test('a computed field needs SELECT on the whole table and EXECUTE', async () => {
     await database.query(
       'grant select (id, full_name) on lib.patron to authenticated; revoke select on lib.patron from authenticated',
     );
@@ -171,7 +171,7 @@ describe('a computed field', () => {
 });
 
 describe('a computed row', () => {
-  test('is null without one, an object with some nulls, also where it comes from a view', async () => {
+  test('a computed row is null without one, an object with some nulls, also where it comes from a view', async () => {
     expect(await patron('sponsorRow { id } halfRow { id fullName } halfReader { id fullName label }', 1)).toEqual({
       sponsorRow: null,
       halfRow: { id: null, fullName: 'Ada' },
@@ -236,7 +236,7 @@ describe('a computed set', () => {
     ]);
   });
 
-  test('need not depend on the row, and leads on as deep as one likes', async () => {
+  test('a computed set need not depend on the row, and leads on as deep as one likes', async () => {
     const data = await patron(
       'everyone(last: 1) { edges { node { fullName everyone(first: 1) { totalCount edges { node { label } } } } } }',
       3,
@@ -246,7 +246,7 @@ describe('a computed set', () => {
     ]);
   });
 
-  test('refuses an illegal page with the message of the manual', async () => {
+  test('a computed set refuses an illegal page with the message of the manual', async () => {
     expect(await errors('{ patronByPk(id: 1) { everyone(first: 1, last: 1) { totalCount } } }')).toEqual([
       'only one of "first" and "last" may be provided',
     ]);

@@ -114,7 +114,7 @@ describe('a malformed directive', () => {
     await setComment(object, null);
   });
 
-  test('leaves data as it was, whatever mutation was asked for', async () => {
+  test('a malformed directive leaves data as it was, whatever mutation was asked for', async () => {
     await setComment('table lib.keyless', '@graphql({"max_rows": -1})');
     await execution.run('anon', requests[1]!);
     await setComment('table lib.keyless', null);

@@ -105,7 +105,7 @@ const fieldsOf = async (type: string): Promise<readonly string[]> => {
 };
 
 describe('a view', () => {
-  test('needs a key from its directive, whose columns all exist', async () => {
+  test('a view needs a key from its directive, whose columns all exist', async () => {
     const fields = await fieldsOf('Query');
     for (const name of [
       'plainViewCollection',
@@ -126,7 +126,7 @@ describe('a view', () => {
     });
   });
 
-  test('has names, descriptions and page size of its own', async () => {
+  test('a view has names, descriptions and page size of its own', async () => {
     const query = '{ __type(name: "CheapLoan") { description fields { name description } } }';
     const { __type } = await ask(query);
     expect(__type.description).toBe('Below two');
@@ -137,7 +137,7 @@ describe('a view', () => {
     ]);
   });
 
-  test('is related as its directive says, both ways, to many on the way back', async () => {
+  test('a view is related as its directive says, both ways, to many on the way back', async () => {
     const data = await ask(
       '{ cheapLoanByPk(id: 4) { borrower { fullName cheapOnes { edges { node { id } } pageInfo { hasNextPage } } } } }',
     );
@@ -146,7 +146,7 @@ describe('a view', () => {
     });
   });
 
-  test('has the default names of a key without names, and skips entries that lead nowhere', async () => {
+  test('a view has the default names of a key without names, and skips entries that lead nowhere', async () => {
     expect(
       await nodes('feesCollection', 'patronId n fee patron { fullName feesCollection { edges { node { n } } } }'),
     ).toEqual([
@@ -169,7 +169,7 @@ describe('a view', () => {
     ]);
   });
 
-  test('has node ids, lookups and cursors in the order of the key as it is written', async () => {
+  test('a view has node ids, lookups and cursors in the order of the key as it is written', async () => {
     const { pairsByPk } = await ask('{ pairsByPk(title: "Logic", patronId: 2) { id nodeId } }');
     expect(Buffer.from(pairsByPk.nodeId, 'base64').toString()).toBe('["lib", "pairs", "Logic", 2]');
     const again = await ask('query($id: ID!) { node(nodeId: $id) { ... on Pairs { id } } }', { id: pairsByPk.nodeId });
@@ -181,7 +181,7 @@ describe('a view', () => {
     ]);
   });
 
-  test('has aggregates where its directive enables them, and entrypoints only where it can be written', async () => {
+  test('a view has aggregates where its directive enables them, and entrypoints only where it can be written', async () => {
     expect(await ask('{ feesCollection { aggregate { count sum { fee n } } } }')).toEqual({
       feesCollection: { aggregate: { count: 2, sum: { fee: 16, n: 5 } } },
     });
@@ -201,7 +201,7 @@ describe('a view', () => {
     ]);
   });
 
-  test('is written like a table, under its own node ids', async () => {
+  test('a view is written like a table, under its own node ids', async () => {
     const data = await ask(`mutation {
       insertIntoCheapLoanCollection(objects: [{id: 20, patronId: 3, Caption: "Sums", fee: "1.5"}]) { records { nodeId borrower { fullName } } }
       updateCheapLoanCollection(set: {Caption: "Sum"}, filter: {id: {eq: 20}}) { records { Caption } }
@@ -218,14 +218,14 @@ describe('a view', () => {
 });
 
 describe('a materialized view', () => {
-  test('is read like a view, with computed fields and relationships', async () => {
+  test('a materialized view is read like a view, with computed fields and relationships', async () => {
     expect(await nodes('totalsCollection(filter: {n: {gt: "1"}})', 'id n doubled whose { fullName }')).toEqual([
       { id: 1, n: '4', doubled: '8', whose: { fullName: 'Ada' } },
     ]);
     expect((await ask('{ totalsByPk(id: 2) { n nodeId } }')).totalsByPk).toMatchObject({ n: '1' });
   });
 
-  test('leads back to one row where a unique index on it proves that', async () => {
+  test('a materialized view leads back to one row where a unique index on it proves that', async () => {
     expect(await ask('{ patronByPk(id: 1) { loanTotal { n } } other: patronByPk(id: 3) { loanTotal { n } } }')).toEqual(
       {
         patronByPk: { loanTotal: { n: '4' } },
@@ -236,7 +236,7 @@ describe('a materialized view', () => {
 });
 
 describe('a foreign table', () => {
-  test('is read with filter, order, page and relationships', async () => {
+  test('a foreign table is read with filter, order, page and relationships', async () => {
     expect(
       await nodes('shelfCollection(orderBy: [{label: AscNullsLast}])', 'label shelfLabel patron { fullName }'),
     ).toEqual([
@@ -253,7 +253,7 @@ describe('a foreign table', () => {
     });
   });
 
-  test('is written like a table', async () => {
+  test('a foreign table is written like a table', async () => {
     const data = await ask(`mutation {
       insertIntoShelfCollection(objects: [{id: 9, label: "New", patronId: 3}]) { affectedCount records { label shelfLabel patron { fullName } } }
       updateShelfCollection(set: {label: "Newer"}, filter: {id: {eq: 9}}) { affectedCount records { label } }
@@ -272,7 +272,7 @@ describe('a foreign table', () => {
 });
 
 describe('a foreign table that nothing can read', () => {
-  test('fails alone when it is read, cannot be written, and leaves other tables readable', async () => {
+  test('a foreign table that nothing can read fails alone when it is read, cannot be written, and leaves other tables readable', async () => {
     for (const name of ['unreachable', 'overUnreachable', 'overThat']) {
       const answer = await execution.run('anon', `{ ${name}Collection { edges { node { id } } } }`);
       expect(answer, name).toMatchObject({ data: null, errors: [{}] });

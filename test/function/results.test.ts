@@ -52,7 +52,7 @@ const { ask, errors, field, execution, database } = await openLibrary(`
 `);
 
 describe('a row', () => {
-  test('is an object with node id, relationships and nested collections', async () => {
+  test('a row is an object with node id, relationships and nested collections', async () => {
     const data = await ask(`{ patronBy(wanted: 2) { __typename nodeId fullName born sponsor { fullName }
       loanCollection(first: 1) { edges { node { title patron { id } } } pageInfo { hasNextPage } } } }`);
     expect(data.patronBy).toEqual({
@@ -69,7 +69,7 @@ describe('a row', () => {
     expect(again).toEqual({ node: { fullName: 'Bo' } });
   });
 
-  test('is null when there is none or every column is null, and an object when some are', async () => {
+  test('a row is null when there is none or every column is null, and an object when some are', async () => {
     const query = `{ none: patronBy(wanted: 99) { __typename id } nullPatron { __typename }
       barePatron { __typename id fullName sponsor { id } } keylessPatron { id fullName loanCollection { totalCount } } }`;
     expect(await ask(query)).toEqual({
@@ -80,7 +80,7 @@ describe('a row', () => {
     });
   });
 
-  test('may come from a view, whose node ids lead back to the view', async () => {
+  test('a row may come from a view, whose node ids lead back to the view', async () => {
     const { a, b } = await ask('{ a: aReader(wanted: 1) { nodeId fullName } b: aReader(wanted: 99) { nodeId } }');
     expect([a.fullName, b]).toEqual(['Ada', null]);
     expect(Buffer.from(a.nodeId, 'base64').toString()).toBe('["lib", "reader", 1]');
@@ -99,7 +99,7 @@ describe('a row', () => {
 });
 
 describe('a set of rows', () => {
-  test('is a connection in the order of the primary key, whatever order the function has', async () => {
+  test('a set of rows is a connection in the order of the primary key, whatever order the function has', async () => {
     const query =
       '{ madePatrons { __typename totalCount edges { __typename cursor node { id nodeId } } pageInfo { startCursor endCursor } } }';
     const { madePatrons } = await ask(query);
@@ -111,7 +111,7 @@ describe('a set of rows', () => {
     });
   });
 
-  test('is filtered, ordered, paged both ways and aggregated like a table', async () => {
+  test('a set of rows is filtered, ordered, paged both ways and aggregated like a table', async () => {
     const query = `query($after: Cursor, $filter: PatronFilter, $order: [PatronOrderBy!]) {
       v: madePatrons(first: 1, after: $after, filter: $filter, orderBy: $order) {
         edges { node { fullName sponsor { fullName } } } totalCount pageInfo { hasNextPage hasPreviousPage endCursor }
@@ -149,7 +149,7 @@ describe('a set of rows', () => {
     expect(rows.emptyRows).toEqual({ totalCount: 2, edges: [], pageInfo: { hasNextPage: false } });
   });
 
-  test('may come from a view', async () => {
+  test('a set of rows may come from a view', async () => {
     expect(await ask('{ readers(filter: {born: {is: NOT_NULL}}) { totalCount edges { node { fullName } } } }')).toEqual(
       {
         readers: { totalCount: 1, edges: [{ node: { fullName: 'Ada' } }] },
@@ -170,7 +170,7 @@ describe('a value', () => {
     expect(await ask('{ stableVoid }')).toEqual({ stableVoid: '' });
   });
 
-  test('is written like a column of its type', async () => {
+  test('a value is written like a column of its type', async () => {
     expect(await ask('{ padded zoned notANumber bigDomain matrix jsonNull }')).toEqual({
       padded: 'ab   ',
       zoned: expect.stringMatching(/^2024-05-01T\d\d:\d\d:00\+\d\d:\d\d$/),
@@ -204,7 +204,7 @@ describe('a function runs', () => {
     expect(await ask('{ wordDefined }')).toEqual({ wordDefined: 'mellon' });
   });
 
-  test('and when it fails, nothing else of the request is answered', async () => {
+  test('when a function fails, nothing else of the request is answered', async () => {
     const refused = await execution.run('anon', '{ patronCollection { totalCount } refused }');
     expect(refused.data).toBeNull();
     expect(refused.errors).toHaveLength(1);
@@ -257,14 +257,14 @@ describe('functions of a mutation', () => {
     expect(Object.keys(data).at(-1)).toBe('after');
   });
 
-  test('are undone together when one of them fails', async () => {
+  test('functions of a mutation are undone together when one of them fails', async () => {
     const query = `mutation { renamePatron(whose: "Ada", given: "Nobody") { id }
       insertIntoLoanCollection(objects: [{id: 1, patronId: 1, title: "Twice"}]) { affectedCount } }`;
     expect(await execution.run('anon', query)).toMatchObject({ data: null, errors: [{}] });
     expect(await database.query('select full_name from lib.patron where id = 1')).toEqual([{ full_name: 'Ada' }]);
   });
 
-  test('may not be called by a query, nor the others by a mutation', async () => {
+  test('functions of a mutation may not be called by a query, nor the others by a mutation', async () => {
     expect(await errors('{ patronCount }')).toHaveLength(1);
     expect(await errors('mutation { who }')).toHaveLength(1);
   });

@@ -68,7 +68,7 @@ const everything = `__typename totalCount more: totalCount aggregate { count max
   edges { cursor node { fullName nodeId } } again: edges { node { id } }`;
 
 describe('a function that writes and returns rows', () => {
-  test('runs once with everything selected at once', async () => {
+  test('a function that writes and returns rows runs once with everything selected at once', async () => {
     expect(await notesOf(`mutation { joinUp(name: "Ada") { ${everything} } }`)).toEqual(['join Ada']);
     const page = 'joinUp(name: "Bo", first: 1, offset: 1, filter: {fullName: {like: "B%"}})';
     expect(await notesOf(`mutation { ${page} { ${everything} } }`)).toEqual(['join Bo']);
@@ -88,7 +88,7 @@ describe('a function that writes and returns rows', () => {
     ['the total count', '{ totalCount }', ''],
     ['the type name of aggregates', '{ aggregate { __typename } }', ''],
     ['nothing after @skip', '{ edges @skip(if: true) { cursor } }', ''],
-  ])('runs once for %s', async (_, selection, args) => {
+  ])('a function that writes and returns rows runs once for %s', async (_, selection, args) => {
     expect(await notesOf(`mutation { joinUp(name: "Di"${args}) ${selection} }`)).toEqual(['join Di']);
     const [row] = await database.query<{ n: number }>(
       `select count(*)::int as n from lib.patron where full_name like 'Di%'`,
@@ -97,12 +97,12 @@ describe('a function that writes and returns rows', () => {
     await database.query(`delete from lib.patron where full_name like 'Di%'`);
   });
 
-  test('runs once for each alias, in the order of the document', async () => {
+  test('a function that writes and returns rows runs once for each alias, in the order of the document', async () => {
     const query = 'mutation { b: joinUp(name: "B") { totalCount } n: nextFee a: joinUp(name: "A") { __typename } }';
     expect(await notesOf(query)).toEqual(['join B', 'fee', 'join A']);
   });
 
-  test('leaves nothing behind when it fails', async () => {
+  test('a function that writes and returns rows leaves nothing behind when it fails', async () => {
     const query = 'mutation { joinUp(name: "Gone") { totalCount } joinFails(name: "Eve") { totalCount } }';
     expect(await execution.run('anon', query)).toMatchObject({ data: null, errors: [{ message: 'no room for Eve' }] });
     expect(await database.query(`select from lib.patron where full_name like 'Gone%'`)).toEqual([]);
@@ -111,14 +111,14 @@ describe('a function that writes and returns rows', () => {
 
 describe('a function that writes and returns a row or a value', () => {
   test.each([['{ fullName nodeId sponsor { id } }'], ['{ __typename }'], ['{ id @skip(if: true) }']])(
-    'runs once for %s',
+    'a function that writes and returns a row or a value runs once for %s',
     async (selection) => {
       expect(await notesOf(`mutation { joinOne(name: "X") ${selection} }`)).toEqual(['one X']);
       expect(await notesOf(`mutation { joinRowsOne(name: "X") ${selection} }`)).toEqual(['rows one X']);
     },
   );
 
-  test('runs once, whatever the value', async () => {
+  test('a function that writes and returns a row or a value runs once, whatever the value', async () => {
     const query = 'mutation { nextFee nextList nextJson nextVoid nextPair nextNumber }';
     expect(await notesOf(query)).toEqual(['fee', 'list', 'json', 'void', 'pair', 'number']);
     expect(await ask(query)).toEqual({
@@ -133,7 +133,7 @@ describe('a function that writes and returns a row or a value', () => {
 });
 
 describe('a function that only reads', () => {
-  test('runs once for everything that is selected of its rows', async () => {
+  test('a function that only reads runs once for everything that is selected of its rows', async () => {
     expect(await ticksOf(`{ listed { ${everything} } }`)).toBe(1);
     expect(await ticksOf(`{ listed(first: 1, after: "WzFd") { ${everything} } }`)).toBe(1);
     expect(await ticksOf('{ listed { edges { node { id fullName } } } }')).toBe(1);
@@ -142,7 +142,7 @@ describe('a function that only reads', () => {
     expect(await ticksOf('{ a: listed { totalCount } b: listed { aggregate { count } } }')).toBe(2);
   });
 
-  test('is read directly by one reader; its rows are kept for several readers, or where it may write', async () => {
+  test('a function that only reads is read directly by one reader; its rows are kept for several readers, or where it may write', async () => {
     const held = /materialized/;
     expect(
       await text('{ allLoans(first: 2, orderBy: {title: AscNullsLast}) { edges { node { title } } } }'),
@@ -155,7 +155,7 @@ describe('a function that only reads', () => {
     expect(await text('mutation { heldLoans { edges { cursor } } }')).toMatch(held);
   });
 
-  test('lets a filter, an order and a parent row use the indexes of its tables', async () => {
+  test('a function that only reads lets a filter, an order and a parent row use the indexes of its tables', async () => {
     const filtered = await plan('{ allMany(filter: {label: {eq: "label 77"}}) { edges { node { id } } } }');
     expect(filtered).toMatch(/Index(?: Only)? Scan(?: using many_label_idx)?|Bitmap Index Scan on many_label_idx/);
     expect(filtered).not.toContain('Function Scan');
@@ -168,7 +168,7 @@ describe('a function that only reads', () => {
     expect(nested).not.toContain('Function Scan');
   });
 
-  test('answers the same, whether its rows are read directly or kept for several readers', async () => {
+  test('a function that only reads answers the same, whether its rows are read directly or kept for several readers', async () => {
     const rows = 'edges { cursor node { id title patron { fullName } stateCalm } }';
     const args = '(filter: {fee: {gt: "0.6"}}, orderBy: [{title: DescNullsLast}])';
     const direct = await ask(`{ v: allLoans${args} { ${rows} } }`);
@@ -206,7 +206,7 @@ describe('a computed field', () => {
     expect(await execution.errors('anon', failing(3))).toEqual(['not the third']);
   });
 
-  test('does not run for the row that carries the total count of an empty page', async () => {
+  test('a computed field does not run for the row that carries the total count of an empty page', async () => {
     const page = (args: string) => `{ c: loanCollection(${args}) { totalCount edges { node { demandRow } } } }`;
     expect(await ask(page('filter: {id: {in: []}}'))).toEqual({ c: { totalCount: 0, edges: [] } });
     expect(await ask(page('first: 0'))).toEqual({ c: { totalCount: 5, edges: [] } });

@@ -54,13 +54,13 @@ test('a function takes the question and returns the answer', async () => {
   expect(await askFunction(null, 'public/Mixed').answer).toEqual({ mixed: true });
 });
 
-test('it says no as a webhook does', async () => {
+test('a function says no as a webhook does', async () => {
   const { answer, observations } = askFunction(null, 'public/refuse');
   await expect(answer).rejects.toMatchObject({ code: 'unknown', status: 403, message: 'Not you' });
   expect(observations).toEqual([]);
 });
 
-test('it is called once, and what it writes belongs to the transaction of the request', async () => {
+test('a function is called once, and what it writes belongs to the transaction of the request', async () => {
   await pool
     .transaction(async (connection) => {
       expect(await askFunction(connection, 'public/note', { n: 1 }).answer).toEqual({});
@@ -132,7 +132,7 @@ describe('a function of somebody who could not act as the login of the service',
     ['where it takes jsonb', theirs('event jsonb')],
     ['where it takes anything', theirs('event anyelement')],
     ['where it has more arguments', theirs('event jsonb, more int default 1')],
-  ])('does not run, %s', async (_where, sql) => {
+  ])('a function of somebody who could not act as the login of the service does not run, %s', async (_where, sql) => {
     await database.query(sql);
     const { answer, observations } = askFunction(null, `${tenant}/hook`);
     await expect(answer).rejects.toMatchObject({ status: 500, message: 'Error running hook' });
@@ -142,7 +142,7 @@ describe('a function of somebody who could not act as the login of the service',
     expect(observations).toMatchObject([{ reason: expect.stringContaining(`${tenant}.hook(jsonb)`) }]);
   });
 
-  test('does not run in place of a trusted one that they drop between the look and the call', async () => {
+  test('a function of somebody who could not act as the login of the service does not run in place of a trusted one that they drop between the look and the call', async () => {
     await database.query(
       `create function ${tenant}.hook(event jsonb) returns jsonb language sql as $$ select event $$`,
     );
@@ -168,7 +168,7 @@ describe('a function of somebody who could not act as the login of the service',
     ]);
   });
 
-  test('runs once it and its schema belong to one who could: to the login, or to a member of it', async () => {
+  test('a function of somebody who could not act as the login of the service runs once it and its schema belong to one who could: to the login, or to a member of it', async () => {
     await database.query(`create function ${tenant}.hook(event jsonb) returns jsonb language sql as $$ select event $$;
       alter function ${tenant}.hook owner to ${tenant}`);
     // Roles belong to the whole server: the usual login has no members that other tests would find.

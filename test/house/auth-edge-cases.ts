@@ -101,7 +101,7 @@ export const authEdgeCases: readonly SectionRow[] = [
   ['94', 'Changes without the second factor', 'auth/factors: a user with a second factor needs it to change password, address or number'],
   ['95', 'A notification that cannot be sent', 'auth/notifications: the change succeeds while the mail server is down, and the email is sent when it is back', 'auth/notifications: where the limit of emails is used up the change is made and the lost email is logged'],
   ['96', 'Identities that cannot be unlinked', 'auth/identities: an identity that cannot be given up'],
-  ['97', 'Unlinking the identity with the address', 'auth/identities: the address of a user > becomes %s'],
+  ['97', 'Unlinking the identity with the address', 'auth/identities: the address of a user becomes %s'],
   ['98', 'Linking an identity that is linked', 'auth/provider-linking: an identity that is linked already is refused', 'auth/core/users: an identity can be linked once'],
   ['99', 'Who hears of a new identity', 'auth/provider-linking: its owner hears of it', 'auth/providers: and its owner hears of it'],
   ['100', 'A provider that has not verified the address', 'auth/providers: an address that the provider has not verified has to be confirmed by email first', 'auth/known-providers: an address that is not verified proves nothing'],

@@ -13,6 +13,19 @@ const maxMedianLines = 130;
 
 const sources = readSources();
 
+/** The first word of a title, behind `test(`, `describe(` or `.each(…)(`. */
+const titlePattern = /(?:\b(?:test|describe)|\))\(\s*['"`]([a-z]+)\b/g;
+
+/** A title that begins with one of them says of something unnamed what it does, or goes on from another title. */
+const predicates = new Set(
+  (
+    'is has are was were does do may must can cannot will would should have takes take refuses leaves stays stay says gives give ' +
+    'goes gets get needs keeps shows finds holds hold comes come fails lets makes leads compares raises sends carries ' +
+    'hides hide sets serves loses passes stops continue escapes accepts adds follows decides reaches knows skips merge describes ' +
+    'becomes and which but so nor it its they'
+  ).split(' '),
+);
+
 test('a file opens with a comment that says what it is for', () => {
   expect(
     sources.filter((file) => !/^(#!.*\n)?\/\*\*\n? ?[\s\S]{20,}?\*\//.test(file.text)).map((file) => file.path),
@@ -31,6 +44,14 @@ test(`a file has at most ${maxLines} lines, half of them at most ${maxMedianLine
   expect(tooLong).toEqual([]);
   const lengths = sources.map((file) => file.lines.length).sort((a, b) => a - b);
   expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(maxMedianLines);
+});
+
+test('the title of a test stands alone: it begins with what it is about', () => {
+  const titles = listFiles('test', '.test.ts').flatMap((path) =>
+    [...readFileSync(join(root, path), 'utf8').matchAll(titlePattern)].map(([, word]) => ({ path, word })),
+  );
+  expect(titles.length).toBeGreaterThan(3500);
+  expect(titles.filter(({ word }) => predicates.has(word!))).toEqual([]);
 });
 
 test('an export has a doc comment', () => {

@@ -64,7 +64,7 @@ describe('with a path that is not pinned, every name is found that stands withou
     expect(findBareNames(text, 'unpinned')).toContain(name);
   });
 
-  test('and nothing is found where all have theirs, or need none', () => {
+  test('nothing is found where all have theirs, or need none', () => {
     const text = `with recursive q (n) as (
         select 1::int union all select q.n operator(pg_catalog.+) 1 from q where q.n operator(pg_catalog.<) 3::int
       )

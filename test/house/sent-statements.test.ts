@@ -31,7 +31,7 @@ test('a statement is noted with the path that it ran with, and a file that sent 
   }
 });
 
-test('so are those of commands, and those of requests behind the settings of their caller', async () => {
+test('statements of commands are checked, and those of requests behind the settings of their caller', async () => {
   const database = await createDatabase('create table public.note (id int primary key)');
   takeSent();
   const { code } = await runProcess(['init', '--dry-run'], { env: { DATABASE_URL: database.url } });

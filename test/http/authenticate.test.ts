@@ -139,19 +139,19 @@ describe('the API key', () => {
     expect(await roleOf(server, null, serviceKey)).toBe('service_role');
   });
 
-  test('may be left out where it is not required, but one that is sent must be right', async () => {
+  test('the API key may be left out where it is not required, but one that is sent must be right', async () => {
     const server = await testServer({ requireApiKey: false });
     expect(await roleOf(server, null, null)).toBe('anon');
     expect(await roleOf(server, await token(user), null)).toBe('authenticated');
     expect(await roleOf(server, null, 'wrong')).toBe('401 Invalid API key');
   });
 
-  test('is exempt from audience and issuer', async () => {
+  test('the API key is exempt from audience and issuer', async () => {
     const server = await testServer({ jwtAud: ['authenticated'], jwtIssuer: 'https://auth.test' });
     expect(await roleOf(server, anonKey)).toBe('anon');
   });
 
-  test('follows the configured role names', async () => {
+  test('the API key follows the configured role names', async () => {
     const server = await testServer({ anonRole: 'web_anon', allowedRoles: ['web_anon', 'authenticated'] });
     expect(await roleOf(server, null, anonKey)).toBe('401 Invalid API key');
     expect(await roleOf(server, null, await token({ role: 'web_anon' }))).toBe('web_anon');
@@ -159,7 +159,7 @@ describe('the API key', () => {
 });
 
 describe('the token', () => {
-  test("decides the role, and its payload arrives as the database's claims, unchanged", async () => {
+  test("the token decides the role, and its payload arrives as the database's claims, unchanged", async () => {
     const server = await testServer();
     const payload = '{"sub":"u1", "role":"authenticated","big":12345678901234567890,"text":"ü"}';
     const head = Buffer.from('{"alg":"HS256"}').toString('base64url');
@@ -170,13 +170,13 @@ describe('the token', () => {
     expect(server.calls.at(-1)?.caller.claims).toBe(payload);
   });
 
-  test('is refused when it has expired, with 30 seconds of leeway', async () => {
+  test('the token is refused when it has expired, with 30 seconds of leeway', async () => {
     const server = await testServer();
     expect(await roleOf(server, await token({ ...user, exp: seconds() - 20 }))).toBe('authenticated');
     expect(await roleOf(server, await token({ ...user, exp: seconds() - 40 }))).toBe('401 The token has expired.');
   });
 
-  test('is remembered no longer than it is valid', async () => {
+  test('the token is remembered no longer than it is valid', async () => {
     let now = Date.now();
     const server = await testServer({}, { clock: { now: () => now } });
     const bearer = await token({ ...user, exp: Math.floor(now / 1000) + 60 });
@@ -187,7 +187,7 @@ describe('the token', () => {
     expect(await roleOf(server, bearer)).toBe('401 The token has expired.');
   });
 
-  test('is refused before its time, with leeway', async () => {
+  test('the token is refused before its time, with leeway', async () => {
     const server = await testServer();
     expect(await roleOf(server, await token({ ...user, nbf: seconds() + 20 }))).toBe('authenticated');
     expect(await roleOf(server, await token({ ...user, nbf: seconds() + 60 }))).toBe(
@@ -195,7 +195,7 @@ describe('the token', () => {
     );
   });
 
-  test('needs no expiry', async () => {
+  test('the token needs no expiry', async () => {
     expect(await roleOf(await testServer(), await token(user))).toBe('authenticated');
   });
 
@@ -241,7 +241,7 @@ describe('the token', () => {
     expect(server.calls).toEqual([]);
   });
 
-  test('must be for the required audience and from the required issuer', async () => {
+  test('the token must be for the required audience and from the required issuer', async () => {
     const server = await testServer({ jwtAud: ['api', 'app'], jwtIssuer: 'https://auth.test' });
     const good = { ...user, aud: ['app'], iss: 'https://auth.test' };
     expect(await roleOf(server, await token(good))).toBe('authenticated');
@@ -286,7 +286,7 @@ describe('the role claim', () => {
     });
   });
 
-  test('may be any role where the configuration says *', async () => {
+  test('the role claim may be any role where the configuration says *', async () => {
     expect(await roleOf(await testServer({ allowedRoles: '*' }), await token({ sub: 'x', role: 'editor' }))).toBe(
       'editor',
     );
@@ -297,13 +297,13 @@ describe('the role claim', () => {
     ['https://example.test/role', { 'https://example.test/role': 'authenticated' }],
     ['app_metadata.role', { app_metadata: { role: 'authenticated' } }],
     ['.app_metadata.role', { app_metadata: { role: 'authenticated' } }],
-  ])('may be called %s', async (jwtRoleClaim, claims) => {
+  ])('the role claim may be called %s', async (jwtRoleClaim, claims) => {
     expect(await roleOf(await testServer({ jwtRoleClaim }), await token({ sub: 'x', ...claims }))).toBe(
       'authenticated',
     );
   });
 
-  test('is never taken from what every object inherits', async () => {
+  test('the role claim is never taken from what every object inherits', async () => {
     const server = await testServer({ jwtRoleClaim: 'constructor.name', allowedRoles: '*' });
     expect(await roleOf(server, await token({ sub: 'x' }))).toBe('anon');
   });
@@ -382,7 +382,7 @@ describe('keys of a URL', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`, requests: () => requests };
   }
 
-  test('are fetched once, and again for an unknown kid, but not for every one', async () => {
+  test('keys of a URL are fetched once, and again for an unknown kid, but not for every one', async () => {
     const { sign, jwk } = await keyPair('RS256', 'k1');
     const { alg: _alg, ...bare } = jwk;
     const { url, requests } = await keyServer(() => ({ status: 200, body: JSON.stringify({ keys: [bare] }) }));

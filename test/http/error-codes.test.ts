@@ -92,23 +92,26 @@ function gatewayFor(given: Provocation): Promise<TestGateway> {
 }
 
 describe.each(Object.entries<Provocation>(provocations))('%s', (code, given) => {
-  test.each(['application/json', 'application/graphql-response+json'])('is answered as %s', async (accept) => {
-    const gateway = await gatewayFor(given);
-    const send = async () =>
-      fetch(`${gateway.url}${given.path ?? '/graphql/v1'}`, {
-        method: given.method ?? 'POST',
-        headers: { apikey: anonKey, 'content-type': 'application/json', accept, ...(await given.headers?.()) },
-        body: given.body ?? operation(given.query ?? ''),
-      });
-    for (let sent = 0; sent < (given.before ?? 0); sent++) await (await send()).text();
-    const response = await send();
-    const body = (await response.json()) as { data?: unknown; errors: { extensions: { code: Code } }[] };
-    expect(body.errors.map(({ extensions }) => extensions.code)).toEqual([code]);
-    const { status, transport } = errorCodes[code as Code];
-    // What was executed has `data`, and then the answer as such is good.
-    const isTransport = transport || (accept !== 'application/json' && !('data' in body));
-    expect(response.status).toBe(isTransport ? status : 200);
-    expect(response.headers.get('content-type')).toBe(`${accept}; charset=utf-8`);
-    expect(response.headers.get('retry-after') !== null).toBe(status === 429 || status === 503);
-  });
+  test.each(['application/json', 'application/graphql-response+json'])(
+    'the error is answered as %s',
+    async (accept) => {
+      const gateway = await gatewayFor(given);
+      const send = async () =>
+        fetch(`${gateway.url}${given.path ?? '/graphql/v1'}`, {
+          method: given.method ?? 'POST',
+          headers: { apikey: anonKey, 'content-type': 'application/json', accept, ...(await given.headers?.()) },
+          body: given.body ?? operation(given.query ?? ''),
+        });
+      for (let sent = 0; sent < (given.before ?? 0); sent++) await (await send()).text();
+      const response = await send();
+      const body = (await response.json()) as { data?: unknown; errors: { extensions: { code: Code } }[] };
+      expect(body.errors.map(({ extensions }) => extensions.code)).toEqual([code]);
+      const { status, transport } = errorCodes[code as Code];
+      // What was executed has `data`, and then the answer as such is good.
+      const isTransport = transport || (accept !== 'application/json' && !('data' in body));
+      expect(response.status).toBe(isTransport ? status : 200);
+      expect(response.headers.get('content-type')).toBe(`${accept}; charset=utf-8`);
+      expect(response.headers.get('retry-after') !== null).toBe(status === 429 || status === 503);
+    },
+  );
 });

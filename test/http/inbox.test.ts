@@ -51,7 +51,7 @@ async function ask(url: string, { headers = {}, remoteAddress = '127.0.0.1' }: A
 }
 
 describe('the JSON', () => {
-  test('is the list of captured emails, newest first, with everything a test may look for', async () => {
+  test('the JSON is the list of captured emails, newest first, with everything a test may look for', async () => {
     await capture('first');
     await capture('second', {
       mailer_templates_recovery_content: '<a href="{{ .ConfirmationURL }}">go</a> {{ .Token }}',
@@ -74,7 +74,7 @@ describe('the JSON', () => {
     });
   });
 
-  test('can be limited to emails newer than an id; an invalid id is ignored', async () => {
+  test('the JSON can be limited to emails newer than an id; an invalid id is ignored', async () => {
     await capture('first');
     const [{ id }] = (await ask('/studio/inbox.json')).json();
     await capture('second');
@@ -84,7 +84,7 @@ describe('the JSON', () => {
     }
   });
 
-  test('can be asked for one recipient', async () => {
+  test('the JSON can be asked for one recipient', async () => {
     await capture('for Ana');
     await capture('for Bo', {}, { to: 'bo@mail.test' });
     expect((await ask('/studio/inbox.json?to=Bo@mail.test')).json()).toMatchObject([{ subject: 'for Bo' }]);

@@ -63,7 +63,7 @@ async function readAll(response: IncomingMessage): Promise<Buffer> {
 }
 
 describe('A large list, where an operator has raised the limit', () => {
-  test('is sent compressed to clients that accept it', async () => {
+  test('A large list, where an operator has raised the limit, is sent compressed to clients that accept it', async () => {
     const gateway = await gatewayWith({ limits: raisedLimits });
     const { response } = await begin(gateway, listOf(50_000), { 'accept-encoding': 'gzip' });
     expect(response.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
@@ -72,14 +72,14 @@ describe('A large list, where an operator has raised the limit', () => {
     expect(data.itemCollection.pageInfo.endCursor).toBe(Buffer.from('[50000]').toString('base64'));
   });
 
-  test('is an error that a client can read where PostgreSQL fails in the middle', async () => {
+  test('A large list, where an operator has raised the limit, is an error that a client can read where PostgreSQL fails in the middle', async () => {
     const gateway = await gatewayWith({ limits: raisedLimits });
     const { body } = await gateway.ask('{ brittleCollection(first: 30000) { edges { node { id body } } } }');
     expect(body).toMatchObject({ data: null, errors: [{ message: 'division by zero' }] });
     expect((await gateway.ask('{ itemByPk(id: 1) { id } }')).body).toEqual({ data: { itemByPk: { id: 1 } } });
   });
 
-  test('holds no connection to the database while a client reads it slowly, or leaves', async () => {
+  test('A large list, where an operator has raised the limit, holds no connection to the database while a client reads it slowly, or leaves', async () => {
     const gateway = await gatewayWith({ limits: raisedLimits });
     const { client, response } = await begin(gateway, listOf(50_000));
     client.on('error', () => {});
@@ -88,7 +88,7 @@ describe('A large list, where an operator has raised the limit', () => {
     expect((await gateway.ask('{ itemByPk(id: 1) { id } }')).body).toEqual({ data: { itemByPk: { id: 1 } } });
   });
 
-  test('is refused when it is over the raised limit', async () => {
+  test('A large list, where an operator has raised the limit, is refused when it is over the raised limit', async () => {
     const limits = { ...raisedLimits, maxResponseBytes: 17 * 1024 * 1024 };
     const gateway = await gatewayWith({ limits });
     const { body } = await gateway.ask(listOf(count));
@@ -105,7 +105,7 @@ describe('A large introspection', () => {
     return { headers: response.headers, body };
   };
 
-  test('is sent compressed to clients that accept gzip, and with the same text to the others', async () => {
+  test('A large introspection is sent compressed to clients that accept gzip, and with the same text to the others', async () => {
     const gateway = await gatewayWith();
     const plain = await read(gateway);
     const { types } = JSON.parse(plain.body.toString()).data.__schema;
@@ -126,7 +126,7 @@ describe('A large introspection', () => {
     );
   });
 
-  test('is the same beside rows, and in an event stream', async () => {
+  test('A large introspection is the same beside rows, and in an event stream', async () => {
     const gateway = await gatewayWith();
     const plain = (await read(gateway)).body.toString();
     const beside = await read(gateway, {}, query.replace(/}$/, 'longCollection { edges { cursor } } }'));
@@ -135,7 +135,7 @@ describe('A large introspection', () => {
     expect(stream.body.toString()).toContain(`\ndata: ${plain}\n`);
   });
 
-  test('is dropped when the client leaves, without an error in the log', async () => {
+  test('A large introspection is dropped when the client leaves, without an error in the log', async () => {
     const gateway = await gatewayWith();
     const { client } = await begin(gateway, query);
     client.on('error', () => {});

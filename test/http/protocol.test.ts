@@ -17,14 +17,14 @@ for (const [handler, contentType] of handlers) {
   describe(`a request as ${handler}`, () => {
     const headers = { 'content-type': contentType };
 
-    test('is answered with the data, as JSON', async () => {
+    test('a request is answered with the data, as JSON', async () => {
       const { send } = await testServer();
       const reply = await send({ headers, body: operation('{ hello }') });
       expect([reply.status, reply.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
       expect(reply.text).toBe('{"data":{"hello":"hello world"}}');
     });
 
-    test('may carry variables and an operation name', async () => {
+    test('a request may carry variables and an operation name', async () => {
       const { send, calls } = await testServer();
       const body = operation('query a($n: String) { hello(name: $n) } query b { hello }', {
         variables: { n: 'you' },
@@ -111,13 +111,13 @@ for (const [handler, contentType] of handlers) {
       expect(modern.status).toBe(400);
     });
 
-    test('may have null for variables and operation name', async () => {
+    test('a request may have null for variables and operation name', async () => {
       const { send } = await testServer();
       const reply = await send({ headers, body: operation('{ hello }', { variables: null, operationName: null }) });
       expect(reply.json()).toEqual({ data: { hello: 'hello world' } });
     });
 
-    test('keeps integers that JavaScript cannot hold, and leaves other numbers and strings alone', async () => {
+    test('a request keeps integers that JavaScript cannot hold, and leaves other numbers and strings alone', async () => {
       const { send, calls } = await testServer();
       const body = `{"query":"{ hello }","variables":{"big":9223372036854775807,"low":-9007199254740993,"list":[{"n":12345678901234567890}],
         "safe":9007199254740991,"float":0.12345678901234566,"exponent":1e22,"text":"9223372036854775807"}}`;
@@ -134,7 +134,7 @@ for (const [handler, contentType] of handlers) {
       });
     });
 
-    test('may begin with a byte order mark', async () => {
+    test('a request may begin with a byte order mark', async () => {
       const { send } = await testServer();
       expect((await send({ headers, body: `\ufeff${operation('{ hello }')}` })).status).toBe(200);
     });
@@ -492,7 +492,7 @@ describe('CORS', () => {
 });
 
 describe('rate limit', () => {
-  test('counts per user and says when to come back', async () => {
+  test('rate limit counts per user and says when to come back', async () => {
     const { token } = await import('../support/http.ts');
     const { send } = await testServer({ rateLimit: 2 });
     const as = async (sub: string) =>
@@ -508,7 +508,7 @@ describe('rate limit', () => {
     expect((await as('b')).status).toBe(200);
   });
 
-  test('counts callers without a user by address', async () => {
+  test('rate limit counts callers without a user by address', async () => {
     const { send } = await testServer({ rateLimit: 1 });
     expect((await send({ body: operation('{ hello }') })).status).toBe(200);
     expect((await send({ body: operation('{ hello }') })).status).toBe(429);

@@ -89,7 +89,7 @@ async function pauseReplay(): Promise<() => Promise<void>> {
   return resume;
 }
 
-describe('which server answers', () => {
+describe('the server that answers', () => {
   test('queries go to the replica, mutations to the primary', async () => {
     const gateway = await start();
     const { body } = await gateway.ask(insert(1, 'written'));
@@ -215,7 +215,7 @@ describe('reading your own writes', () => {
 });
 
 describe('a replica that is not well', () => {
-  test('is not used while it is too far behind, and used again when it has caught up', async () => {
+  test('a replica that is not well is not used while it is too far behind, and used again when it has caught up', async () => {
     const gateway = await start({ maxReplicaLagMs: 100 });
     const resume = await pauseReplay();
     await gateway.ask(insert(30, 'new'));
@@ -224,7 +224,7 @@ describe('a replica that is not well', () => {
     await eventually(() => dataOf(gateway, bodyOf(30)), { server: 'replica', noteByPk: { body: 'new' } });
   });
 
-  test('is not behind while its primary is idle, even where the log ends at the edge of a page', async () => {
+  test('a replica that is not well is not behind while its primary is idle, even where the log ends at the edge of a page', async () => {
     const ends = async () => {
       await servers.primary.query('select pg_switch_wal()');
       const [end] = await servers.primary.query<{ position: string; inserted: string; written: string }>(

@@ -220,7 +220,7 @@ describe('secrets', () => {
     for (const { body } of [broken, alone, injected]) expect(JSON.stringify(body)).not.toContain(pem.slice(40, 80));
   });
 
-  test('are answered as digests, which cannot be used to try guesses by what is public', async () => {
+  test('secrets are answered as digests, which cannot be used to try guesses by what is public', async () => {
     const { patch, get } = await managedGateway(database, token, {
       authValues: { external_google_secret: 'from the start' },
     });
@@ -242,7 +242,7 @@ describe('secrets', () => {
     for (const guess of guesses) expect(JSON.stringify(body)).not.toContain(guess);
   });
 
-  test('have the same digest in every process of a project, and another one under another signing key', async () => {
+  test('secrets have the same digest in every process of a project, and another one under another signing key', async () => {
     const digestOf = async (given: Partial<Config>) => {
       const { get } = await managedGateway(database, token, { authValues: { smtp_pass: 'hunter2' }, ...given });
       return (await get()).body.smtp_pass as string;
@@ -261,7 +261,7 @@ describe('secrets', () => {
     expect(new Set([first, rotated, asymmetric, another]).size).toBe(4);
   });
 
-  test('stay as they are when their digest is sent back; any other digest never becomes the secret', async () => {
+  test('secrets stay as they are when their digest is sent back; any other digest never becomes the secret', async () => {
     const { patch, get } = await managedGateway(database, token, { authValues: { external_google_secret: 'start' } });
     await patch({ smtp_pass: 'hunter2' });
     const { smtp_pass, external_google_secret } = (await get()).body;

@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 
 describe('the list of emails', () => {
-  test('has all fourteen, with the names of their fields, their variables and their built-in texts', async () => {
+  test('the list of emails has all fourteen, with the names of their fields, their variables and their built-in texts', async () => {
     const { body } = await get('/emails');
     expect(body.map(({ email }: { email: string }) => email)).toEqual(emailKindNames);
     const [config, names] = [
@@ -66,7 +66,7 @@ describe('rendering a draft', () => {
       '{{ if eq .Data.age }}a{{ end }}',
       'missing argument for comparison (write two values: {{ if eq .Data.plan "pro" }})',
     ],
-  ])('says what to write where %s compares values of two kinds', async (condition, said) => {
+  ])('rendering a draft says what to write where %s compares values of two kinds', async (condition, said) => {
     const { body } = await post('/emails/render', {
       email: 'recovery',
       subject: '',
@@ -92,7 +92,7 @@ describe('rendering a draft', () => {
     ]);
   });
 
-  test('gives subject, body and text with sample data, or with data of the request', async () => {
+  test('rendering a draft gives subject, body and text with sample data, or with data of the request', async () => {
     const draft = {
       email: 'recovery',
       subject: 'Hello {{ .Data.name }}',
@@ -115,7 +115,7 @@ describe('rendering a draft', () => {
     expect(chosen.body.subject.output).toBe('Hello <script>alert(1)</script>');
   });
 
-  test('shows the text part: made from the body, or from its own template, which is checked like the others', async () => {
+  test('rendering a draft shows the text part: made from the body, or from its own template, which is checked like the others', async () => {
     const content = '<p>Go <a href="{{ .ConfirmationURL }}">there</a></p>';
     const made = await post('/emails/render', { email: 'invite', content });
     expect(made.body).toMatchObject({ text: expect.stringMatching(/^Go there\n<http:\/\/.*>$/), textPart: null });
@@ -128,7 +128,7 @@ describe('rendering a draft', () => {
     expect(refused.body.message).toMatch(/^mailer_templates_invite_text: line 2, column \d+: /);
   });
 
-  test('shows the email in a language, and sends a test in it', async () => {
+  test('rendering a draft shows the email in a language, and sends a test in it', async () => {
     await managed.patch({ mailer_templates_recovery_translations: { sv: { subject: 'Lösenord {{ .Locale }}' } } });
     const german = await post('/emails/render', { email: 'recovery', locale: 'de-ch' });
     expect(german.body.subject.output).toBe('Setze dein Passwort zurück');
@@ -151,7 +151,7 @@ describe('rendering a draft', () => {
     ]);
   });
 
-  test('says where a fault is, and what is valid but most likely not meant', async () => {
+  test('rendering a draft says where a fault is, and what is valid but most likely not meant', async () => {
     const content = '<p>\n  {{ if .Token }}x';
     const { body } = await post('/emails/render', { email: 'recovery', subject: '{{ .Token', content });
     expect(body.subject).toEqual({
@@ -183,7 +183,7 @@ describe('rendering a draft', () => {
     });
   });
 
-  test('stops a template that would never end', async () => {
+  test('rendering a draft stops a template that would never end', async () => {
     const loop = '{{ define "x" }}{{ template "x" . }}{{ end }}{{ template "x" . }}';
     for (const content of [loop, '{{ range 1000000000 }}x{{ end }}']) {
       const { status, body } = await post('/emails/render', { email: 'invite', content });
@@ -192,14 +192,14 @@ describe('rendering a draft', () => {
     }
   });
 
-  test('shows the text in force, and the built-in one for an empty text', async () => {
+  test('rendering a draft shows the text in force, and the built-in one for an empty text', async () => {
     await managed.patch({ mailer_subjects_invite: 'Stored' });
     expect((await post('/emails/render', { email: 'invite' })).body.subject.output).toBe('Stored');
     const { body } = await post('/emails/render', { email: 'invite', subject: '' });
     expect(body.subject.output).toBe("You've been invited");
   });
 
-  test('refuses invalid members of the request by name', async () => {
+  test('rendering a draft refuses invalid members of the request by name', async () => {
     const email = 'recovery';
     const cases: readonly [unknown, string][] = [
       [[], 'The body must be a JSON object'],
@@ -218,7 +218,7 @@ describe('rendering a draft', () => {
     }
   });
 
-  test('has a rate limit of its own, so that typing does not use up that of other requests', async () => {
+  test('rendering a draft has a rate limit of its own, so that typing does not use up that of other requests', async () => {
     const subjects = Array.from({ length: 61 }, (_, index) => `${index}`);
     for (const subject of subjects) {
       expect((await post('/emails/render', { email: 'invite', subject })).status).toBe(200);
@@ -226,7 +226,7 @@ describe('rendering a draft', () => {
     expect((await managed.get()).status).toBe(200);
   });
 
-  test('is for holders of an access token alone', async () => {
+  test('rendering a draft is for holders of an access token alone', async () => {
     for (const key of [anonKey, serviceKey, 'wrong']) {
       const reply = await managed.call({
         method: 'POST',
@@ -243,7 +243,7 @@ describe('rendering a draft', () => {
 });
 
 describe('a test email', () => {
-  test('sends the draft and stores nothing', async () => {
+  test('a test email sends the draft and stores nothing', async () => {
     const draft = {
       email: 'magic_link',
       subject: 'Trial {{ .Token }}',
@@ -260,7 +260,7 @@ describe('a test email', () => {
     expect((await managed.get()).body.mailer_subjects_magic_link).toBe(defaultTemplates.magic_link.subject);
   });
 
-  test('goes through the mail server where there is one, and says why it did not take it', async () => {
+  test('a test email goes through the mail server where there is one, and says why it did not take it', async () => {
     const server = await startSmtpServer();
     await managed.patch({ smtp_host: 'localhost', smtp_port: String(server.port) });
     const sent = await post('/emails/send', { email: 'invite', to: 'me@mail.test' });
@@ -272,7 +272,7 @@ describe('a test email', () => {
     expect(refused.body).toMatchObject({ code: 'send_failed', message: expect.stringContaining('localhost') });
   });
 
-  test('takes what its schema says, and refuses the rest', async () => {
+  test('a test email takes what its schema says, and refuses the rest', async () => {
     const document = (await managed.call({ path: '/openapi.json', token: null })).body;
     const { requestBody } = document.paths['/v1/projects/{ref}/config/auth/emails/send'].post;
     const { properties, required, additionalProperties } = requestBody.content['application/json'].schema;
@@ -305,7 +305,7 @@ describe('a test email', () => {
     expect(misspelled).toMatchObject({ status: 400, body: { message: 'Unknown field "contnet"' } });
   });
 
-  test('needs an address, a draft without faults, and a token that may write', async () => {
+  test('a test email needs an address, a draft without faults, and a token that may write', async () => {
     const wrong = await post('/emails/send', { email: 'invite', to: 'a b' });
     expect(wrong.body.message).toBe('to must be an email address');
     const faulty = await post('/emails/send', { email: 'invite', to: 'me@mail.test', content: '\n{{ end }}' });
@@ -323,7 +323,7 @@ describe('a test email', () => {
 });
 
 describe('versions', () => {
-  test('are listed with who changed what, and read with what they said of the emails, never with a secret', async () => {
+  test('versions are listed with who changed what, and read with what they said of the emails, never with a secret', async () => {
     await managed.patch({ mailer_subjects_invite: 'One', smtp_pass: 'very secret' });
     await managed.patch({ mailer_subjects_invite: 'Two', mailer_notifications_password_changed_enabled: true });
     const { body } = await get('/versions');
@@ -360,7 +360,7 @@ describe('versions', () => {
 });
 
 describe('the templates beside the emails', () => {
-  test('are listed with their fields, variables and built-in texts', async () => {
+  test('the templates beside the emails are listed with their fields, variables and built-in texts', async () => {
     const { status, body } = await get('/emails/shared');
     expect(status).toBe(200);
     expect(body.map(({ name }: { name: string }) => name)).toEqual(['layout', 'link_page']);

@@ -49,7 +49,7 @@ async function until<T>(read: () => T, is: (value: T) => boolean): Promise<T> {
 }
 
 describe('a change that was answered', () => {
-  test('is seen by the next request on every other process', async () => {
+  test('a change that was answered is seen by the next request on every other process', async () => {
     const token = await addToken(database);
     const first = await managedGateway(database, token);
     const second = await managedGateway(database, token);
@@ -59,7 +59,7 @@ describe('a change that was answered', () => {
     }
   });
 
-  test('switches a hook on, over to a new secret, and off for the next sign-in', async () => {
+  test('a change that was answered switches a hook on, over to a new secret, and off for the next sign-in', async () => {
     const token = await addToken(database);
     const first = await managedGateway(database, token, { allowPrivateNetworks: true });
     const second = await managedGateway(database, token, { allowPrivateNetworks: true });
@@ -83,7 +83,7 @@ describe('a change that was answered', () => {
     expect(await signIn()).toBeUndefined();
   });
 
-  test('is seen without notifications: the version is compared at the start of each request', async () => {
+  test('a change that was answered is seen without notifications: the version is compared at the start of each request', async () => {
     const { patch } = await managedGateway(database, await addToken(database));
     const other = processOf();
     for (let seconds = 100; seconds < 120; seconds += 1) {
@@ -94,7 +94,7 @@ describe('a change that was answered', () => {
     expect(other.store.version).toBe(20);
   });
 
-  test('is seen on the connection of a request, inside its transaction', async () => {
+  test('a change that was answered is seen on the connection of a request, inside its transaction', async () => {
     const { patch } = await managedGateway(database, await addToken(database));
     const { store, pool } = processOf();
     await patch({ jwt_exp: 77 });
@@ -102,7 +102,7 @@ describe('a change that was answered', () => {
     expect(config.jwt_exp).toBe(77);
   });
 
-  test('does not reach a request that started before it', async () => {
+  test('a change that was answered does not reach a request that started before it', async () => {
     const { patch } = await managedGateway(database, await addToken(database));
     const { refresh } = processOf();
     await patch({ jwt_exp: 60 });
@@ -112,7 +112,7 @@ describe('a change that was answered', () => {
     expect(snapshot.jwt_exp).toBe(60);
   });
 
-  test('reaches idle processes by a notification', async () => {
+  test('a change that was answered reaches idle processes by a notification', async () => {
     const { patch } = await managedGateway(database, await addToken(database));
     const pool = guardPool(testPool(database), authSchemas());
     const config = testConfig({ adminDatabaseUrl: database.url, projectRef: ref });
@@ -128,7 +128,7 @@ describe('a change that was answered', () => {
     await until(() => patchUntil(management.store, patch), Boolean);
   });
 
-  test('reaches idle processes after the connection that listens was cut', async () => {
+  test('a change that was answered reaches idle processes after the connection that listens was cut', async () => {
     const token = await addToken(database);
     const first = await managedGateway(database, token);
     const second = await managedGateway(database, token);
@@ -150,7 +150,7 @@ function patchUntil(store: ConfigStore, patch: (body: unknown) => Promise<unknow
 }
 
 describe('reading', () => {
-  test('answers that arrive out of order never bring back older values', async () => {
+  test('reading answers that arrive out of order never bring back older values', async () => {
     const token = await addToken(database);
     const { patch } = await managedGateway(database, token);
     const other = processOf();

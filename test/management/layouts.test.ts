@@ -28,7 +28,7 @@ const partials = { button: '<a href="{{ . }}">Go</a>', sign: '<p>{{ .Brand.Name 
 const withButton = '<p>{{ template "button" .ConfirmationURL }}</p>';
 
 describe('partials', () => {
-  test('are an object, which is answered as it was stored, and templates may use them', async () => {
+  test('partials are an object, which is answered as it was stored, and templates may use them', async () => {
     const change = { mailer_partials: partials, mailer_templates_recovery_content: withButton };
     expect((await managed.patch(change)).body).toMatchObject(change);
     expect((await managed.get()).body.mailer_partials).toEqual(partials);
@@ -129,7 +129,7 @@ describe('partials', () => {
 });
 
 describe('the layout', () => {
-  test('is checked by itself and with the emails in force', async () => {
+  test('the layout is checked by itself and with the emails in force', async () => {
     expect(await message({ mailer_layout_content: '<p>\n{{ template "content" . }}' })).toBe('stored');
     expect(await message({ mailer_layout_content: '<p>hello</p>' })).toBe(
       'mailer_layout_content: the layout must use {{ template "content" . }} exactly once',
@@ -148,17 +148,17 @@ describe('the layout', () => {
     ['<noscript>{{ template "content" . }}</noscript>', 'must not use {{ template "content" . }} in <noscript>'],
     ['<p><template><p>{{ template "content" . }}</template>', 'must not use {{ template "content" . }} in <template>'],
     ['<select></select><video src="a>b">{{ template "content" . }}</video>', 'must not use {{ template "content" . }} in <video>'],
-  ])('is refused where nobody would see the email: %s', async (layout, why) => {
+  ])('the layout is refused where nobody would see the email: %s', async (layout, why) => {
     expect(await message({ mailer_layout_content: layout })).toContain(`mailer_layout_content: the layout ${why}`);
   }); // biome-ignore format: a table
 
-  test('may have such elements elsewhere', async () => {
+  test('the layout may have such elements elsewhere', async () => {
     const layout =
       '<svg/><noscript></noscript><style>"<svg>"</style><!-- <svg> -->{{ template "content" . }}<svg></svg>';
     expect(await message({ mailer_layout_content: layout })).toBe('stored');
   });
 
-  test('is in previews and in the built-in bodies, which are answered without the page that it replaces', async () => {
+  test('the layout is in previews and in the built-in bodies, which are answered without the page that it replaces', async () => {
     await managed.patch({ mailer_layout_content: '<html lang="en"><i>{{ template "content" . }}</i></html>' });
     const { body } = await managed.get();
     expect(body.mailer_templates_recovery_content).toMatch(/^<h1 /);

@@ -23,7 +23,7 @@ async function load(): Promise<void> {
 }
 
 describe('/openapi.json', () => {
-  test('is an OpenAPI 3.1 document of the management API, for everyone', async () => {
+  test('/openapi.json is an OpenAPI 3.1 document of the management API, for everyone', async () => {
     await load();
     expect(document.openapi).toBe('3.1.0');
     expect(document.info.version).toMatch(/^\d+\.\d+\.\d+/);
@@ -32,7 +32,7 @@ describe('/openapi.json', () => {
     expect(document.components.securitySchemes.accessToken).toMatchObject({ type: 'http', scheme: 'bearer' });
   });
 
-  test('has every path of the auth service, each operation under a name of its own', async () => {
+  test('/openapi.json has every path of the auth service, each operation under a name of its own', async () => {
     await load();
     const { paths } = document;
     expect(Object.keys(paths['/auth/v1/user'])).toEqual(['get', 'put']);

@@ -53,24 +53,27 @@ describe('a link whose variable lacks braces', () => {
     ['href="%7b%7b%20.ConfirmationURL%20%7d%7d"', '%7b%7b%20.ConfirmationURL%20%7d%7d'],
     ['href="https://app.test/c?t={ .TokenHash }}"', 'https://app.test/c?t={ .TokenHash }}'],
     ['href="{{ .SiteURL }}/c?t={ .TokenHash }}"', '{{ .SiteURL }}/c?t={ .TokenHash }}'],
-  ])('is warned of, or refused for who asks, with its line: %s', async (attribute, address, unquoted = 0) => {
-    const content = `<!-- one\ntwo -->\n<p>{{- /* three\n*/ -}}\n<a class="button"\n  ${attribute}>Reset</a></p> {{ .Token }}`;
-    const column = 3 + attribute.indexOf(address);
-    const mistake = `line 6, column ${column}: the link leads nowhere, its address is the plain text ${address}`;
-    const { answer, send, stored, shown } = await save(content);
-    expect(answer.status).toBe(200);
-    expect(answer.body.warnings).toContainEqual(expect.stringContaining(`${field}: ${mistake}`));
-    expect(stored).toBe(content);
-    expect(shown).toHaveLength(1 + unquoted);
-    expect(shown.at(-1)).toMatch(/ REFUSED$/);
-    expect(shown.at(-1)).toContain(mistake);
-    const refused = await send('?allow_warnings=false');
-    expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
-    expect(refused.body.message).toContain(`${field}: ${mistake}`);
-    expect(refused.body.message).toContain('leave out ?allow_warnings=false');
-  });
+  ])(
+    'a link whose variable lacks braces is warned of, or refused for who asks, with its line: %s',
+    async (attribute, address, unquoted = 0) => {
+      const content = `<!-- one\ntwo -->\n<p>{{- /* three\n*/ -}}\n<a class="button"\n  ${attribute}>Reset</a></p> {{ .Token }}`;
+      const column = 3 + attribute.indexOf(address);
+      const mistake = `line 6, column ${column}: the link leads nowhere, its address is the plain text ${address}`;
+      const { answer, send, stored, shown } = await save(content);
+      expect(answer.status).toBe(200);
+      expect(answer.body.warnings).toContainEqual(expect.stringContaining(`${field}: ${mistake}`));
+      expect(stored).toBe(content);
+      expect(shown).toHaveLength(1 + unquoted);
+      expect(shown.at(-1)).toMatch(/ REFUSED$/);
+      expect(shown.at(-1)).toContain(mistake);
+      const refused = await send('?allow_warnings=false');
+      expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+      expect(refused.body.message).toContain(`${field}: ${mistake}`);
+      expect(refused.body.message).toContain('leave out ?allow_warnings=false');
+    },
+  );
 
-  test('is warned of in an email that has no code and no link', async () => {
+  test('a link whose variable lacks braces is warned of in an email that has no code and no link', async () => {
     const name = 'mailer_templates_password_changed_notification_content';
     const { answer } = await save('<p>Changed.</p>\n<a href="{ .SiteURL }}">Sign in</a>', name);
     expect(answer.status).toBe(200);

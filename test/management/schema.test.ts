@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 describe('the schema of a role', () => {
-  test('has its tables with the fields that its requests may ask for', async () => {
+  test('the schema of a role has its tables with the fields that its requests may ask for', async () => {
     const { status, body } = await get('anon');
     expect(status).toBe(200);
     expect(body.role).toBe('anon');
@@ -60,7 +60,7 @@ describe('the schema of a role', () => {
     expect(body.tables[1].fields.at(-1)).toMatchObject({ name: 'loudTitle', type: 'String', kind: 'computed' });
   });
 
-  test('says what extensions add to a table, for what the role sees', async () => {
+  test('the schema of a role says what extensions add to a table, for what the role sees', async () => {
     await database.query(`
       create schema more; comment on schema more is '@graphql({"inflect_names": true})';
       create table more.post (id int primary key, at date, body jsonb, old json, words tsvector);
@@ -126,14 +126,14 @@ describe('the schema of a role', () => {
     await database.query('drop schema more cascade');
   });
 
-  test('has each foreign key once, with the fields of both its sides', async () => {
+  test('the schema of a role has each foreign key once, with the fields of both its sides', async () => {
     expect((await get('anon')).body.relationships).toEqual([
       { from: 'Book', to: 'Author', field: 'author', inverse: 'bookCollection', cardinality: 'many' },
       { from: 'Loan', to: 'Book', field: 'book', inverse: 'loan', cardinality: 'one' },
     ]);
   });
 
-  test('says of what is missing why, and the SQL that changes it; running that changes the next answer', async () => {
+  test('the schema of a role says of what is missing why, and the SQL that changes it; running that changes the next answer', async () => {
     const missing = async () => {
       const { body } = await get('anon');
       return Object.fromEntries(
@@ -161,7 +161,7 @@ describe('the schema of a role', () => {
     expect(await missing()).toEqual(others);
   });
 
-  test("is each role's own, also where two roles see the same", async () => {
+  test("the schema of a role is each role's own, also where two roles see the same", async () => {
     await database.query('grant usage on schema public to authenticated; grant select on author to authenticated');
     const [service, twin] = [(await get('service_role')).body, (await get('authenticated')).body];
     expect(twin.tables).toEqual(service.tables);
@@ -171,7 +171,7 @@ describe('the schema of a role', () => {
     expect(JSON.stringify(twin.missing)).not.toContain('service_role');
   });
 
-  test('is for operators only, because it names what the role cannot see', async () => {
+  test('the schema of a role is for operators only, because it names what the role cannot see', async () => {
     const usual = await addToken(database);
     expect(await get('anon', usual)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     const operator = await addToken(database, { scopes: ['project:operate'] });
@@ -179,7 +179,7 @@ describe('the schema of a role', () => {
     expect(await get('anon', 'sbp_0000000000000000000000000000000000000000')).toMatchObject({ status: 401 });
   });
 
-  test('is refused for a role that requests may not have', async () => {
+  test('the schema of a role is refused for a role that requests may not have', async () => {
     const message = 'role must be one of the roles that requests may have';
     for (const role of ['', 'postgres', 'anon&role=service_role', 'nobody"; drop table author; --']) {
       expect(await get(role)).toMatchObject({ status: 400, body: { code: 'validation_failed', message } });
@@ -188,7 +188,7 @@ describe('the schema of a role', () => {
     expect(await managed.call({ path, token: `Bearer ${accessToken}` })).toMatchObject({ status: 400 });
   });
 
-  test('is not there for a role that the database does not have, where requests may have any', async () => {
+  test('the schema of a role is not there for a role that the database does not have, where requests may have any', async () => {
     managed = await managedGateway(database, await addToken(database), { accessToken, allowedRoles: '*' });
     expect(await get('nobody')).toMatchObject({
       status: 404,
@@ -196,7 +196,7 @@ describe('the schema of a role', () => {
     });
   });
 
-  test('is empty while a directive is malformed, and says which', async () => {
+  test('the schema of a role is empty while a directive is malformed, and says which', async () => {
     await database.query(`comment on table log is '@graphql({"name": })'`);
     const { body } = await get('anon');
     expect(body.tables).toEqual([]);

@@ -58,7 +58,7 @@ function templateFile(text: string) {
 }
 
 describe('a file', () => {
-  test('is used from the start, and when it changes; a broken one is refused with its place, and the previous stays', async () => {
+  test('a file is used from the start, and when it changes; a broken one is refused with its place, and the previous stays', async () => {
     const file = templateFile('one');
     const auth = await start(file.source, { mailer_subjects_confirmation: 'Welcome' });
     expect(await nextEmail(auth)).toMatchObject({ subject: 'Welcome', html: 'one' });
@@ -90,7 +90,7 @@ describe('a file', () => {
     expect((await nextEmail(auth)).subject).toBe('Welcome');
   });
 
-  test('is what the management API shows, and what it stores wins', async () => {
+  test('a file is what the management API shows, and what it stores wins', async () => {
     const token = 'sbp_0123456789012345678901234567890123456789';
     const given = { authTemplates: { confirmation: templateFile('<b>file</b>').source }, accessToken: token };
     const projectRef = 'abcdefghijklmnopqrst';
@@ -141,7 +141,7 @@ describe('a text that is valid and most likely a mistake', () => {
     ]);
   });
 
-  test('is not reported for one without mistakes', async () => {
+  test('a text that is valid and most likely a mistake is not reported for one without mistakes', async () => {
     const file = templateFile('{{ .ConfirmationURL }}');
     expect(warnings(await start(file.source, { mailer_subjects_recovery: 'For {{ .Email }}' }))).toEqual([]);
   });
@@ -236,7 +236,7 @@ const versioned =
   };
 
 describe('an address', () => {
-  test('is asked at the start and every ten minutes, and transferred only when it has changed', async () => {
+  test('an address is asked at the start and every ten minutes, and transferred only when it has changed', async () => {
     const site = await templateSite(versioned('one'));
     const auth = await start({ kind: 'remote', location: `${site.url}/confirm.html?v=1`, origin: 'test' });
     expect((await nextEmail(auth)).html).toBe('one');
@@ -279,7 +279,7 @@ describe('an address', () => {
     expect((await nextEmail(auth)).html).toBe('path /app/emails/confirm.html');
   });
 
-  test('stays below the site URL of the start values, whatever the management API stores', async () => {
+  test('an address stays below the site URL of the start values, whatever the management API stores', async () => {
     const [first, second] = [await templateSite(versioned('one')), await templateSite(versioned('two'))];
     const token = 'sbp_0123456789012345678901234567890123456789';
     const projectRef = 'abcdefghijklmnopqrst';
@@ -341,7 +341,7 @@ describe('what is not accepted from an address', () => {
     );
   });
 
-  test('is one with another scheme, a user or a password', async () => {
+  test('what is not accepted from an address is one with another scheme, a user or a password', async () => {
     await expect(fetchTemplate('ftp://templates.test/x', null, never)).rejects.toThrow('is no http or https address');
     await expect(fetchTemplate('http://ana:hunter2@templates.test/x', null, never)).rejects.toThrow(
       'must not contain a user name or a password',

@@ -213,7 +213,7 @@ describe('pgreflect templates', () => {
     const mine = '<a href="{{ .ConfirmationURL }}">Mine</a>';
     const theirs = '<a href="{{ .ConfirmationURL }}">Theirs</a>';
 
-    test('leaves what was edited there alone, and names it', async () => {
+    test('a push after somebody else has changed the project leaves what was edited there alone, and names it', async () => {
       const { run, file, get, patch } = await project();
       await run('pull');
       await patch({ mailer_templates_invite_content: theirs, mailer_subjects_invite: 'Theirs' });
@@ -229,7 +229,7 @@ describe('pgreflect templates', () => {
       expect((await get()).body.mailer_templates_invite_content).toBe(theirs);
     });
 
-    test('is refused where both sides edited a text, until the file is pulled again', async () => {
+    test('a push after somebody else has changed the project is refused where both sides edited a text, until the file is pulled again', async () => {
       const { run, file, get, patch } = await project();
       await run('pull');
       await patch({ mailer_templates_invite_content: theirs });
@@ -252,7 +252,7 @@ describe('pgreflect templates', () => {
       expect((await get()).body.mailer_templates_invite_content).toBe(mine);
     });
 
-    test('knows its own pushes, and the same edit on both sides', async () => {
+    test('a push after somebody else has changed the project knows its own pushes, and the same edit on both sides', async () => {
       const { run, file, get, patch } = await project();
       await run('pull');
       writeFileSync(file('invite.html'), theirs);
@@ -269,7 +269,7 @@ describe('pgreflect templates', () => {
       expect((await get()).body.mailer_templates_invite_content).toBe(mine);
     });
 
-    test('is refused where they store something between its look and its change', async () => {
+    test('a push after somebody else has changed the project is refused where they store something between its look and its change', async () => {
       const { gateway, run, file, get, patch } = await project();
       await run('pull');
       writeFileSync(file('invite.html'), mine);
@@ -291,7 +291,7 @@ describe('pgreflect templates', () => {
       expect((await get()).body.mailer_templates_invite_content).toBe(theirs);
     });
 
-    test('compares with the project alone where the directory was never pulled from it', async () => {
+    test('a push after somebody else has changed the project compares with the project alone where the directory was never pulled from it', async () => {
       const { run, file, get, patch } = await project();
       mkdirSync(file('.'));
       await patch({ mailer_templates_invite_content: theirs });
@@ -307,7 +307,7 @@ describe('pgreflect templates', () => {
     const theirs = '<a href="{{ .ConfirmationURL }}">Theirs</a>';
     const subjects = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 
-    test('keeps and names them, and brings the other texts up to date', async () => {
+    test('a pull over files that were edited keeps and names them, and brings the other texts up to date', async () => {
       const { run, file, get, patch } = await project();
       await run('pull');
       writeFileSync(file('invite.html'), mine);
@@ -329,7 +329,7 @@ describe('pgreflect templates', () => {
       });
     });
 
-    test('writes nothing where the project has changed such a text, too', async () => {
+    test('a pull over files that were edited writes nothing where the project has changed such a text, too', async () => {
       const { run, file, patch } = await project();
       await run('pull');
       writeFileSync(file('invite.html'), mine);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 const field = 'mailer_templates_recovery_translations';
 const german = { subject: 'Passwort', content: '<a href="{{ .ConfirmationURL }}">Los</a>', text: '{{ .Token }}' };
 
-test('are stored under canonical tags, without texts that are empty, and null ends them', async () => {
+test('translations are stored under canonical tags, without texts that are empty, and null ends them', async () => {
   const stored = await managed.patch({
     [field]: { 'de-ch': german, pt_br: { subject: 'Senha', content: '', text: null }, fr: {} },
   });
@@ -75,7 +75,7 @@ describe('built-in translations', () => {
   const ended = (first: string, languages: string, what: string) =>
     `${first}: readers of ${languages} get it, too: a text of your own ends the built-in translations of the ${what}. To keep them, add them as yours (templates pull --translations writes them as files)`;
 
-  test('end with the first text of an email or page of links, and the change that ends them says so once', async () => {
+  test('built-in translations end with the first text of an email or page of links, and the change that ends them says so once', async () => {
     const subject = 'mailer_subjects_recovery';
     expect(await warningsOf({ [subject]: '' })).toEqual([]);
     expect(await warningsOf({ [subject]: 'New', [field]: { 'de-CH': { subject: 'Neu' } } })).toEqual([
@@ -94,7 +94,7 @@ describe('built-in translations', () => {
     return body.find(({ email }: { readonly email: string }) => email === name).locales;
   };
 
-  test('stay where a client sends back what it read, which changes nothing', async () => {
+  test('built-in translations stay where a client sends back what it read, which changes nothing', async () => {
     const own = {
       mailer_subjects_invite: 'Come in',
       mailer_partials: { a: 'b' },
@@ -121,7 +121,7 @@ describe('built-in translations', () => {
     await managed.patch({ mailer_layout_content: null });
   });
 
-  test('come back with the built-in text', async () => {
+  test('built-in translations come back with the built-in text', async () => {
     const [subject, content] = ['mailer_subjects_recovery', 'mailer_templates_recovery_content'];
     await managed.patch({ [subject]: null, [content]: null, [field]: null });
     const { body } = await managed.get();
@@ -158,7 +158,7 @@ describe('variables that differ from those of the email itself', () => {
   const [content, subject] = ['mailer_templates_recovery_content', 'mailer_subjects_recovery'];
   const german = '<p>{{ .Data.vorname }}</p>{{ .Locale }}<a href="{{ .ConfirmationURL }}">Los</a>';
 
-  test('are warned of, in the same change and when either side changes later', async () => {
+  test('variables that differ from those of the email itself are warned of, in the same change and when either side changes later', async () => {
     const lacks = 'this language does not use .Data.name, which the email itself uses in line 1, column 13';
     const adds = 'line 1, column 7: this language uses .Data.vorname, which the email itself does not use';
     const told = [lacks, adds].map((what) => `${field}: de, content: ${what} [language-variables]`);
@@ -171,14 +171,14 @@ describe('variables that differ from those of the email itself', () => {
     expect(await warningsOf({ [subject]: 'New' })).toEqual([]);
   });
 
-  test('are not reported where a comment switches the check off, or the email itself is a built-in one', async () => {
+  test('variables that differ from those of the email itself are not reported where a comment switches the check off, or the email itself is a built-in one', async () => {
     const ignored = `{{/* check: ignore language-variables */}}${german}`;
     await warningsOf({ [content]: '<p>{{ .Token }}</p>' });
     expect(await warningsOf({ [content]: base, [field]: { de: { content: ignored } } })).toEqual([]);
     expect(await warningsOf({ [content]: null, [field]: { de: { content: german } } })).toEqual([]);
   });
 
-  test('are in the answer to a draft of a language, with their place', async () => {
+  test('variables that differ from those of the email itself are in the answer to a draft of a language, with their place', async () => {
     await managed.patch({ [content]: base, [field]: null });
     const { body } = await render({ email: 'recovery', locale: 'de', content: german });
     expect(body.content.warnings).toMatchObject([

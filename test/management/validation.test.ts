@@ -121,7 +121,7 @@ describe('values', () => {
 });
 
 describe('unknown fields', () => {
-  test('are refused with the nearest name', async () => {
+  test('unknown fields are refused with the nearest name', async () => {
     expect(await problemOf(await gateway(), { mailer_subject_recovery: 'x', jwt_exp: 60 })).toBe(
       'Unknown field "mailer_subject_recovery" (did you mean "mailer_subjects_recovery"?)',
     );
@@ -141,14 +141,14 @@ describe('unknown fields', () => {
     );
   });
 
-  test('are counted rather than listed where there are many', async () => {
+  test('unknown fields are counted rather than listed where there are many', async () => {
     const body = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`unheard_of_${index}`, 1]));
     const message = await problemOf(await gateway(), body);
     expect(message).toMatch(/; and 49980 more unknown fields$/);
     expect(message.length).toBeLessThan(3000);
   });
 
-  test('can be ignored instead, and are named in the header', async () => {
+  test('unknown fields can be ignored instead, and are named in the header', async () => {
     const { patch } = await gateway({ managementIgnoreUnknownFields: true });
     const answer = await patch({ unheard_of: 1, 'häder\r\nX-Evil: 1': 1, jwt_exp: 60 });
     expect(answer.status).toBe(200);

@@ -61,13 +61,13 @@ describe.each([
 ])('The answer of %s', (_, query, make, written) => {
   const variables = (count: number) => ({ m: count, o: make?.(count), u: make?.(count) });
 
-  test('is given where it fits', async () => {
+  test('the answer is given where it fits', async () => {
     const { data, errors } = await run(query, variables(5));
     expect(errors).toBeUndefined();
     expect([data.a].flat().flatMap(({ records }) => records)).toHaveLength(5);
   });
 
-  test('says that all is committed where it does not', async () => {
+  test('the answer says that all is committed where it does not', async () => {
     const body = await run(query, variables(30));
     expect(body).toMatchObject({ data: null, errors: [committed] });
     expect(body.errors).toHaveLength(1);

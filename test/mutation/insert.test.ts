@@ -30,17 +30,17 @@ beforeEach(async () => {
 describe('the objects of an insert', () => {
   const typed = '($o: [VolumeInsertInput!]!)';
 
-  test('may be a list in the document', async () => {
+  test('the objects of an insert may be a list in the document', async () => {
     expect(await insert('[{shelfMark: "N1"}, {shelfMark: "N2"}]', 'affectedCount')).toEqual({ affectedCount: 2 });
   });
 
-  test('may be a single object instead of a list', async () => {
+  test('the objects of an insert may be a single object instead of a list', async () => {
     expect(await insert('{shelfMark: "N1", title: "One"}', 'records { title }')).toEqual({
       records: [{ title: 'One' }],
     });
   });
 
-  test('may be a variable that holds a list', async () => {
+  test('the objects of an insert may be a variable that holds a list', async () => {
     const variables = {
       o: [
         { shelfMark: 'N1', tags: ['a'] },
@@ -55,14 +55,14 @@ describe('the objects of an insert', () => {
     });
   });
 
-  test('may be a variable that holds a single object, declared as list or as object', async () => {
+  test('the objects of an insert may be a variable that holds a single object, declared as list or as object', async () => {
     const one = { o: { shelfMark: 'N1' } };
     expect(await insert('$o', 'affectedCount', one, typed)).toEqual({ affectedCount: 1 });
     const two = { o: { shelfMark: 'N2' } };
     expect(await insert('$o', 'affectedCount', two, '($o: VolumeInsertInput!)')).toEqual({ affectedCount: 1 });
   });
 
-  test('may mix literals, variables for objects and variables for values', async () => {
+  test('the objects of an insert may mix literals, variables for objects and variables for values', async () => {
     const types = '($o: VolumeInsertInput!, $t: String, $tag: String)';
     const variables = { o: { shelfMark: 'N2', tags: ['whole'] }, t: 'By variable', tag: 'x' };
     const objects = '[{shelfMark: "N1", title: $t}, $o, {shelfMark: "N3", tags: ["a", $tag]}]';
@@ -86,20 +86,20 @@ describe('the objects of an insert', () => {
     ]);
   });
 
-  test('take null for null, as a literal and as a variable, and an absent variable for the default', async () => {
+  test('the objects of an insert take null for null, as a literal and as a variable, and an absent variable for the default', async () => {
     const objects =
       '[{shelfMark: "N1", acquiredOn: null}, {shelfMark: "N2", acquiredOn: $a}, {shelfMark: "N3", acquiredOn: $b}]';
     await insert(objects, 'affectedCount', { a: null }, '($a: Date, $b: Date)');
     expect((await volumes()).map(({ acquired_on }) => acquired_on)).toEqual([null, null, '2020-02-02']);
   });
 
-  test('take null for null inside a variable', async () => {
+  test('the objects of an insert take null for null inside a variable', async () => {
     const variables = { o: [{ shelfMark: 'N1', acquiredOn: null }, { shelfMark: 'N2' }] };
     await insert('$o', 'affectedCount', variables, typed);
     expect((await volumes()).map(({ acquired_on }) => acquired_on)).toEqual([null, '2020-02-02']);
   });
 
-  test('may be the default of a variable', async () => {
+  test('the objects of an insert may be the default of a variable', async () => {
     const types = '($o: [VolumeInsertInput!]! = [{shelfMark: "N1", title: "Default"}, {shelfMark: "N2"}])';
     expect(await insert('$o', 'records { title }', {}, types)).toEqual({
       records: [{ title: 'Default' }, { title: 'Untitled' }],
@@ -107,7 +107,7 @@ describe('the objects of an insert', () => {
     expect(await insert('$o', 'affectedCount', { o: { shelfMark: 'N3' } }, types)).toEqual({ affectedCount: 1 });
   });
 
-  test('may be declared with elements that can be null, as long as none is', async () => {
+  test('the objects of an insert may be declared with elements that can be null, as long as none is', async () => {
     const types = '($o: [VolumeInsertInput])';
     expect(await insert('$o', 'affectedCount', { o: [{ shelfMark: 'N1' }] }, types)).toEqual({ affectedCount: 1 });
     const query = `mutation ${types} { insertIntoVolumeCollection(objects: $o) { affectedCount } }`;
@@ -117,14 +117,14 @@ describe('the objects of an insert', () => {
     expect(await library.run('anon', query)).not.toHaveProperty('data');
   });
 
-  test('hold null where an absent variable stands in a list', async () => {
+  test('the objects of an insert hold null where an absent variable stands in a list', async () => {
     const objects = '[{shelfMark: "N1", tags: ["a", $tag]}, {shelfMark: "N2", tags: $tags}]';
     expect(await insert(objects, 'records { tags }', {}, '($tag: String, $tags: [String])')).toEqual({
       records: [{ tags: ['a', null] }, { tags: [] }],
     });
   });
 
-  test('must not be an empty list', async () => {
+  test('the objects of an insert must not be an empty list', async () => {
     const message = 'At least one record must be provided to objects';
     const literal = await library.run('anon', 'mutation { insertIntoVolumeCollection(objects: []) { affectedCount } }');
     expect(literal).toMatchObject({ data: null, errors: [{ message, path: ['insertIntoVolumeCollection'] }] });
@@ -144,7 +144,7 @@ describe('the objects of an insert', () => {
     ['a value of a wrong type', 'mutation { insertIntoVolumeCollection(objects: [{title: 1}]) { affectedCount } }'],
     ['a list in a list', 'mutation { insertIntoVolumeCollection(objects: [{tags: [["x"]]}]) { affectedCount } }'],
     ['an undeclared variable', 'mutation { insertIntoVolumeCollection(objects: $o) { affectedCount } }'],
-  ])('are refused before anything runs: %s', async (_name, query) => {
+  ])('the objects of an insert are refused before anything runs: %s', async (_name, query) => {
     const body = await library.run('anon', query);
     expect(body).not.toHaveProperty('data');
     expect(body.errors.length).toBeGreaterThan(0);
@@ -156,7 +156,7 @@ describe('the objects of an insert', () => {
     ['an unknown key', [{ colour: 'red' }]],
     ['a string', 'x'],
     ['a value of a wrong type', [{ title: 1 }]],
-  ])('are refused in a variable: %s', async (_name, o) => {
+  ])('the objects of an insert are refused in a variable: %s', async (_name, o) => {
     const query = `mutation ${typed} { insertIntoVolumeCollection(objects: $o) { affectedCount } }`;
     const body = await library.run('anon', query, { variables: { o } });
     expect(body).not.toHaveProperty('data');
@@ -173,19 +173,19 @@ test('a variable that is nested a hundred thousand levels deep is refused like a
 });
 
 describe('the answer to an insert', () => {
-  test('has the records in the order of the objects', async () => {
+  test('the answer to an insert has the records in the order of the objects', async () => {
     const marks = Array.from({ length: 100 }, (_, index) => `N${(index * 37) % 100}`);
     const variables = { o: marks.map((shelfMark, index) => (index % 3 ? { shelfMark } : { shelfMark, title: 'T' })) };
     const { records } = await insert('$o', 'records { shelfMark }', variables, '($o: [VolumeInsertInput!]!)');
     expect(records.map((record: { shelfMark: string }) => record.shelfMark)).toEqual(marks);
   });
 
-  test('may consist of __typename alone', async () => {
+  test('the answer to an insert may consist of __typename alone', async () => {
     expect(await insert('{shelfMark: "N1"}', '__typename')).toEqual({ __typename: 'VolumeInsertResponse' });
     expect(await volumes()).toHaveLength(1);
   });
 
-  test('has type names, aliases, node ids and merged fields', async () => {
+  test('the answer to an insert has type names, aliases, node ids and merged fields', async () => {
     const selection =
       'n: affectedCount records { __typename id: nodeId } records { mark: shelfMark } again: records { title }';
     expect(await insert('{shelfMark: "N1"}', selection)).toEqual({
@@ -195,7 +195,7 @@ describe('the answer to an insert', () => {
     });
   });
 
-  test('leaves out what @skip and @include say', async () => {
+  test('the answer to an insert leaves out what @skip and @include say', async () => {
     const selection = 'affectedCount @skip(if: true) records @include(if: $yes) { shelfMark title @skip(if: $yes) }';
     expect(await insert('{shelfMark: "N1"}', selection, { yes: true }, '($yes: Boolean!)')).toEqual({
       records: [{ shelfMark: 'N1' }],
@@ -219,7 +219,7 @@ describe('a large insert', () => {
     });
   });
 
-  test('has the statement of a small one', async () => {
+  test('a large insert has the statement of a small one', async () => {
     const text = async (o: unknown) => (await library.statements('anon', query, { variables: { o } }))[0]?.text;
     expect(await text(objects(1))).toBe(await text(objects(1000)));
   });

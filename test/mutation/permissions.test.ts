@@ -22,14 +22,14 @@ beforeEach(async () => {
 });
 
 describe('row security', () => {
-  test('lets a role write its own rows', async () => {
+  test('row security lets a role write its own rows', async () => {
     const body = await asAda(
       'mutation { insertIntonoteCollection(objects: {body: "new"}) { records { owner body } } }',
     );
     expect(body).toEqual({ data: { insertIntonoteCollection: { records: [{ owner: 'ada', body: 'new' }] } } });
   });
 
-  test('refuses a row against its check, and nothing of the request is kept', async () => {
+  test('row security refuses a row against its check, and nothing of the request is kept', async () => {
     const query =
       'mutation { a: insertIntonoteCollection(objects: {body: "mine"}) { affectedCount } b: insertIntonoteCollection(objects: {owner: "bo"}) { affectedCount } }';
     expect(await asAda(query)).toMatchObject(denied('new row violates row-level security policy for table "note"'));
@@ -37,7 +37,7 @@ describe('row security', () => {
     expect(await notes()).toHaveLength(3);
   });
 
-  test('refuses a row that its policies for reading would hide, even if only a count is asked for', async () => {
+  test('row security refuses a row that its policies for reading would hide, even if only a count is asked for', async () => {
     const message = 'new row violates row-level security policy for table "note"';
     const insert = 'mutation { insertIntonoteCollection(objects: {body: "invisible"}) { affectedCount } }';
     expect(await asAda(insert)).toMatchObject(denied(message));
@@ -48,13 +48,13 @@ describe('row security', () => {
     expect(await notes()).toHaveLength(3);
   });
 
-  test('refuses an update against its check', async () => {
+  test('row security refuses an update against its check', async () => {
     const update =
       'mutation { updatenoteCollection(set: {body: "forbidden"}, filter: {body: {eq: "one"}}) { affectedCount } }';
     expect(await asAda(update)).toMatchObject(denied('new row violates row-level security policy for table "note"'));
   });
 
-  test('skips rows that may not be updated or deleted; they do not count for atMost', async () => {
+  test('row security skips rows that may not be updated or deleted; they do not count for atMost', async () => {
     const update = 'mutation { updatenoteCollection(set: {pinned: false}, atMost: 2) { affectedCount } }';
     await database.query("update lib.note set pinned = (body = 'two')");
     const remove = 'mutation { deleteFromnoteCollection { affectedCount records { body } } }';
@@ -79,7 +79,7 @@ describe('column grants', () => {
     expect((await library.run('anon', update)).errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
   });
 
-  test('leave readable in records what is not writable', async () => {
+  test('column grants leave readable in records what is not writable', async () => {
     const insert =
       'mutation { insertIntoaccountCollection(objects: {id: 2, name: "b"}) { records { nodeId id name level } } }';
     const nodeId = Buffer.from('["lib", "account", 2]').toString('base64');

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 describe('what is read below written rows', () => {
-  test('does not count an inserted row', async () => {
+  test('what is read below written rows does not count an inserted row', async () => {
     const query = `mutation { insertIntoLoanCollection(objects: {patronId: "3", shelfMark: "QA-1", seq: 9, fee: "0.50"}) {
       records { seq fee volume { title loanCollection { totalCount edges { node { seq } } } } patron { fullName totalFee } } } }`;
     expect(await data(query)).toEqual({
@@ -42,7 +42,7 @@ describe('what is read below written rows', () => {
     });
   });
 
-  test('shows the old name of an updated row', async () => {
+  test('what is read below written rows shows the old name of an updated row', async () => {
     const query = `mutation { updatePatronCollection(set: {fullName: "Ada Lovelace"}, filter: {id: {eq: 1}}) {
       records { fullName label loanCollection(first: 1) { edges { node { patron { fullName label } } } } } } }`;
     expect(await data(query)).toEqual({
@@ -76,7 +76,7 @@ describe('what is read below written rows', () => {
     expect(await database.query('select * from lib.loan where patron_id = 2')).toEqual([]);
   });
 
-  test('follows a changed foreign key to its new target', async () => {
+  test('what is read below written rows follows a changed foreign key to its new target', async () => {
     const query = `mutation { updatePatronCollection(set: {sponsorId: 3}, filter: {id: {eq: 2}}) {
       records { sponsorId sponsor { fullName patronCollection { edges { node { fullName } } } } } } }`;
     expect(await data(query)).toEqual({
@@ -86,7 +86,7 @@ describe('what is read below written rows', () => {
     });
   });
 
-  test('finds the row itself through a reference to itself, as it was', async () => {
+  test('what is read below written rows finds the row itself through a reference to itself, as it was', async () => {
     const query = `mutation { updatePatronCollection(set: {sponsorId: 3, fullName: "Own"}, filter: {id: {eq: 3}}) {
       records { fullName sponsor { fullName sponsor { fullName } } } } }`;
     expect(await data(query)).toEqual({
@@ -94,7 +94,7 @@ describe('what is read below written rows', () => {
     });
   });
 
-  test('does not find an inserted row through a reference to itself', async () => {
+  test('what is read below written rows does not find an inserted row through a reference to itself', async () => {
     const query = `mutation { insertIntoPatronCollection(objects: {fullName: "Dee"}) { records { patronCollection { edges { cursor } } sponsor { fullName } } } }`;
     expect(await data(query)).toEqual({
       insertIntoPatronCollection: { records: [{ patronCollection: { edges: [] }, sponsor: null }] },
@@ -119,7 +119,7 @@ describe('computed fields of written rows', () => {
     expect(await data(query)).toEqual({ insertIntoLoanCollection: { records: [{ patron }, { patron }] } });
   });
 
-  test('get the written row as their argument', async () => {
+  test('computed fields of written rows get the written row as their argument', async () => {
     const query = `mutation { insertIntoPatronCollection(objects: {id: 77, fullName: "Dee"}) { records { label totalFee } } }`;
     // The identity column is no input: the row gets the next number.
     expect(await library.errors('anon', query)).toEqual([expect.stringContaining('"id"')]);
@@ -151,7 +151,7 @@ describe('computed fields of written rows', () => {
 });
 
 describe('nested connections below written rows', () => {
-  test('take pages, filters, orders and aggregates', async () => {
+  test('nested connections below written rows take pages, filters, orders and aggregates', async () => {
     const query = `mutation { updatePatronCollection(set: {fullName: "Ada"}, filter: {id: {eq: 1}}) { records {
       loanCollection(first: 1, orderBy: [{fee: DescNullsLast}]) {
         edges { node { fee } } pageInfo { hasNextPage endCursor } aggregate { count sum { fee } max { dueOn } } }
@@ -173,7 +173,7 @@ describe('nested connections below written rows', () => {
     });
   });
 
-  test('are refused like those of a query, and then nothing is written', async () => {
+  test('nested connections below written rows are refused like those of a query, and then nothing is written', async () => {
     const query = `mutation { updatePatronCollection(set: {fullName: "X"}, filter: {id: {eq: 1}}) { records {
       loanCollection(first: 1, last: 1) { totalCount } } } }`;
     expect(await library.run('anon', query)).toMatchObject({

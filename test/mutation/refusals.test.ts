@@ -139,7 +139,7 @@ describe('a trigger', () => {
       `mutation { insertIntoguardedCollection(objects: [{id: 8, body: "ok"}, {id: 9, body: "${body}"}]) { affectedCount records { id body log } } }`,
     );
 
-  test('changes what is written, and the records show it', async () => {
+  test('a trigger changes what is written, and the records show it', async () => {
     expect(await insertGuarded('raise warning')).toEqual({
       data: {
         insertIntoguardedCollection: {
@@ -168,7 +168,7 @@ describe('a trigger', () => {
     expect(await run(none)).toEqual({ data: { insertIntoguardedCollection: { __typename: 'guardedInsertResponse' } } });
   });
 
-  test('raises an error with detail and hint', async () => {
+  test('a trigger raises an error with detail and hint', async () => {
     expect(await insertGuarded('raise')).toEqual({
       data: null,
       errors: [
@@ -182,7 +182,7 @@ describe('a trigger', () => {
     expect(await count('guarded')).toBe(2);
   });
 
-  test('raises an error of another class: its detail is not shown, and unknown classes are masked', async () => {
+  test('a trigger raises an error of another class: its detail is not shown, and unknown classes are masked', async () => {
     expect(await insertGuarded('raise unique')).toEqual({
       data: null,
       errors: [
@@ -208,7 +208,7 @@ describe('a trigger', () => {
 });
 
 describe('a rule that takes writes away', () => {
-  test('fails, because PostgreSQL cannot say which rows were written', async () => {
+  test('a rule that takes writes away fails, because PostgreSQL cannot say which rows were written', async () => {
     await database.query("insert into lib.ruled values (1, 'x') on conflict do nothing");
     const body = await run('mutation { deleteFromruledCollection { affectedCount } }');
     expect(body).toMatchObject({ data: null, errors: [{ extensions: { code: 'INTERNAL' } }] });

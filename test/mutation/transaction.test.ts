@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 describe('several root fields', () => {
-  test('are answered in document order, with their aliases and type names', async () => {
+  test('several root fields are answered in document order, with their aliases and type names', async () => {
     const { body } = await library.answer(
       'anon',
       `mutation { b: ${insert('N1')} __typename a: ${insert('N2', 'N3')} }`,
@@ -52,14 +52,14 @@ describe('several root fields', () => {
     });
   });
 
-  test('may come from fragments on the mutation type', async () => {
+  test('several root fields may come from fragments on the mutation type', async () => {
     const query = `mutation M { ...First ... on Mutation { b: ${insert('N2')} } ... { c: ${insert('N3')} } }
       fragment First on Mutation { a: insertIntoVolumeCollection(objects: {shelfMark: "N1"}) { ...Count } }
       fragment Count on VolumeInsertResponse { affectedCount }`;
     expect(await data(query)).toEqual({ a: { affectedCount: 1 }, b: { affectedCount: 1 }, c: { affectedCount: 1 } });
   });
 
-  test('merge when they are the same field, and then write once', async () => {
+  test('several root fields merge when they are the same field, and then write once', async () => {
     const query =
       'mutation { x: insertIntoVolumeCollection(objects: {shelfMark: "N1"}) { affectedCount } x: insertIntoVolumeCollection(objects: {shelfMark: "N1"}) { records { title } } }';
     expect(await data(query)).toEqual({ x: { affectedCount: 1, records: [{ title: 'Untitled' }] } });
@@ -101,7 +101,7 @@ describe('a failure undoes all', () => {
     }
   });
 
-  test('and only one error is told, however many fields are wrong', async () => {
+  test('only one error is told, however many fields are wrong', async () => {
     const body = await run(
       'mutation { a: insertIntoVolumeCollection(objects: []) { affectedCount } b: updateVolumeCollection(set: {}) { affectedCount } }',
     );
@@ -133,14 +133,14 @@ describe('the way to the database', () => {
     return { roundTrips: proxy.roundTrips(), body };
   };
 
-  test('takes one round trip for one root field and for six', async () => {
+  test('the way to the database takes one round trip for one root field and for six', async () => {
     const one = await roundTripsOf(`mutation { ${insert('N1')} }`);
     expect(one).toEqual({ roundTrips: 1, body: { data: { insertIntoVolumeCollection: { affectedCount: 1 } } } });
     const six = Array.from({ length: 6 }, (_, n) => `f${n}: ${insert(`N6${n}`)}`).join(' ');
     expect((await roundTripsOf(`mutation { ${six} }`)).roundTrips).toBe(1);
   });
 
-  test('takes one round trip for a thousand objects', async () => {
+  test('the way to the database takes one round trip for a thousand objects', async () => {
     const o = Array.from({ length: 1000 }, (_, n) => ({
       shelfMark: `N${n}`,
       title: 'A title of some length',
@@ -155,14 +155,14 @@ describe('the way to the database', () => {
     ).toEqual(o.map(({ shelfMark }) => shelfMark));
   });
 
-  test('takes one round trip for a mutation that fails, and for the next one on the same connection', async () => {
+  test('the way to the database takes one round trip for a mutation that fails, and for the next one on the same connection', async () => {
     const failing = `mutation { a: ${insert('N1')} b: updateVolumeCollection(set: {title: "x"}) { affectedCount } }`;
     expect((await roundTripsOf(failing)).roundTrips).toBe(1);
     expect((await roundTripsOf(failing)).roundTrips).toBe(1);
     expect((await roundTripsOf(`mutation { a: ${insert('N1')} }`)).roundTrips).toBe(1);
   });
 
-  test('sends no write for a mutation that is refused before SQL', async () => {
+  test('the way to the database sends no write for a mutation that is refused before SQL', async () => {
     await data('{ __typename }');
     let sent = '';
     proxy.inspect((from, packet) => {

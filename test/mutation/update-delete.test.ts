@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 describe('an update', () => {
-  test('sets what the object names in the rows of the filter', async () => {
+  test('an update sets what the object names in the rows of the filter', async () => {
     const query = `mutation { updateVolumeCollection(set: {title: "New", tags: ["a", null]}, filter: {shelfMark: {eq: "QA-2"}}) {
       affectedCount records { shelfMark title tags acquiredOn } } }`;
     expect(await data(query)).toEqual({
@@ -38,7 +38,7 @@ describe('an update', () => {
     expect(await titles()).toEqual(['Logic', 'New', 'Graphs']);
   });
 
-  test('sets null for null, as a literal, a variable and inside a variable', async () => {
+  test('an update sets null for null, as a literal, a variable and inside a variable', async () => {
     const where = 'filter: {shelfMark: {eq: "QA-1"}}';
     const selection = '{ records { acquiredOn } }';
     const none = { updateVolumeCollection: { records: [{ acquiredOn: null }] } };
@@ -54,7 +54,7 @@ describe('an update', () => {
     expect(await data(whole, { s: { acquiredOn: null } })).toEqual(none);
   });
 
-  test('leaves a column alone whose variable is absent', async () => {
+  test('an update leaves a column alone whose variable is absent', async () => {
     const query = `mutation ($t: String, $d: Date) { updateVolumeCollection(set: {title: $t, acquiredOn: $d}, filter: {shelfMark: {eq: "QA-1"}}) {
       records { title acquiredOn } } }`;
     expect(await data(query, { d: '2024-01-31' })).toEqual({
@@ -83,7 +83,7 @@ describe('an update', () => {
     expect(await ask(query)).not.toHaveProperty('data');
   });
 
-  test('takes an integer variable for an integer column, and a whole number as text for a bigint', async () => {
+  test('an update takes an integer variable for an integer column, and a whole number as text for a bigint', async () => {
     const query = `mutation ($n: Int!, $p: BigInt!) { updateLoanCollection(set: {seq: $n, patronId: $p}, filter: {shelfMark: {eq: "QA-1"}}) {
       records { seq patronId } } }`;
     expect(await data(query, { n: 7, p: '3' })).toEqual({
@@ -102,7 +102,7 @@ describe('an update', () => {
     expect(await titles()).toEqual(['All', 'All', 'All']);
   });
 
-  test('takes compound filters, filters by node id and whole filters by variable', async () => {
+  test('an update takes compound filters, filters by node id and whole filters by variable', async () => {
     const set = async (filter: string, variables = {}, types = '') =>
       (
         await data(
@@ -123,7 +123,7 @@ describe('an update', () => {
     expect(await set('{tags: {contains: "math"}}')).toEqual(['QA-1']);
   });
 
-  test('is refused for a node id of another table', async () => {
+  test('an update is refused for a node id of another table', async () => {
     const nodeId = Buffer.from('["lib", "patron", 1]').toString('base64');
     const query = `mutation { updateVolumeCollection(set: {title: "x"}, filter: {nodeId: {eq: "${nodeId}"}}) { affectedCount } }`;
     expect(await ask(query)).toMatchObject({
@@ -143,7 +143,7 @@ describe('an update', () => {
 });
 
 describe('a delete', () => {
-  test('answers the rows as they were', async () => {
+  test('a delete answers the rows as they were', async () => {
     const query =
       'mutation { deleteFromVolumeCollection(filter: {shelfMark: {eq: "QA-3"}}) { affectedCount records { nodeId shelfMark title tags } } }';
     const nodeId = Buffer.from('["lib", "volume", "QA-3"]').toString('base64');
@@ -156,7 +156,7 @@ describe('a delete', () => {
     expect(await titles()).toEqual(['Logic', 'Sets']);
   });
 
-  test('takes a value by variable and a whole filter by variable', async () => {
+  test('a delete takes a value by variable and a whole filter by variable', async () => {
     const byValue =
       'mutation ($m: String) { deleteFromVolumeCollection(filter: {shelfMark: {eq: $m}}) { affectedCount } }';
     expect(await data(byValue, { m: 'QA-3' })).toEqual({ deleteFromVolumeCollection: { affectedCount: 1 } });
@@ -181,7 +181,7 @@ describe('a delete', () => {
     expect(await titles()).toEqual([]);
   });
 
-  test('counts the rows it names and not those that cascades take along', async () => {
+  test('a delete counts the rows it names and not those that cascades take along', async () => {
     expect(
       await data('mutation { deleteFromVolumeCollection(filter: {shelfMark: {eq: "QA-1"}}) { affectedCount } }'),
     ).toEqual({
@@ -222,7 +222,7 @@ describe('atMost', () => {
     ],
   };
 
-  test('is 1 by default, and more rows undo the write', async () => {
+  test('atMost is 1 by default, and more rows undo the write', async () => {
     expect(await ask(update(''))).toMatchObject(tooMany);
     expect(await ask('mutation { deleteFromVolumeCollection { affectedCount } }')).toMatchObject({
       data: null,
@@ -231,7 +231,7 @@ describe('atMost', () => {
     expect(await titles()).toEqual(original);
   });
 
-  test('may be given as a literal or a variable; an absent variable is 1', async () => {
+  test('atMost may be given as a literal or a variable; an absent variable is 1', async () => {
     expect(await ask(update('atMost: 2'))).toMatchObject(tooMany);
     expect(await ask(update('atMost: $n', '($n: Int!)'), { n: 2 })).toMatchObject(tooMany);
     expect(await ask(update('atMost: $n', '($n: Int)'))).toMatchObject(tooMany);
@@ -261,18 +261,18 @@ describe('atMost', () => {
     ['null by variable', 'atMost: $n', '($n: Int)', { n: null }],
     ['a string by variable', 'atMost: $n', '($n: Int!)', { n: '3' }],
     ['more than 32 bits', 'atMost: 3000000000', '', {}],
-  ])('is a request error as %s', async (_name, atMost, types, variables) => {
+  ])('atMost is a request error as %s', async (_name, atMost, types, variables) => {
     expect(await ask(update(atMost, types), variables)).not.toHaveProperty('data');
     expect(await titles()).toEqual(original);
   });
 
-  test('is a parameter: any number shares one statement', async () => {
+  test('atMost is a parameter: any number shares one statement', async () => {
     const text = async (n: number) =>
       (await library.statements('anon', update('atMost: $n', '($n: Int!)'), { variables: { n } }))[0]?.text;
     expect(await text(1)).toBe(await text(500));
   });
 
-  test('is not taken for exceeded because of a value that spells the error of the gateway', async () => {
+  test('atMost is not taken for exceeded because of a value that spells the error of the gateway', async () => {
     const query =
       'mutation { insertIntoLoanCollection(objects: {patronId: "pgreflect:at_most:9", shelfMark: "QA-1", seq: 1}) { affectedCount } }';
     const { errors } = await ask(query);

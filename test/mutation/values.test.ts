@@ -317,7 +317,7 @@ describe('a value that PostgreSQL refuses', () => {
     expect(await database.query('select 1 from lib.value')).toEqual([]);
   });
 
-  test('leaves the connection usable', async () => {
+  test('a value that PostgreSQL refuses leaves the connection usable', async () => {
     const query = 'mutation ($s: valueUpdateInput!) { updatevalueCollection(set: $s) { affectedCount } }';
     for (let repetition = 0; repetition < 6; repetition++) {
       const answers = await Promise.all([
@@ -335,7 +335,7 @@ describe('a value that PostgreSQL refuses', () => {
 });
 
 describe('a key beyond 2^53', () => {
-  test('keeps every digit on its way in and out', async () => {
+  test('a key beyond 2^53 keeps every digit on its way in and out', async () => {
     const insert =
       'mutation ($o: [big_keyInsertInput!]!) { insertIntobig_keyCollection(objects: $o) { records { id nodeId } } }';
     const { insertIntobig_keyCollection } = await data(insert, {
@@ -411,7 +411,7 @@ test('columns and variables that are called like members of every JavaScript obj
 });
 
 describe('a partition', () => {
-  test('is written like a table, with its own defaults, and refuses rows of other partitions', async () => {
+  test('a partition is written like a table, with its own defaults, and refuses rows of other partitions', async () => {
     const insert = (at: string) =>
       `mutation { insertIntorange_2024Collection(objects: [{id: 1, at: "${at}"}, {id: 2, at: "2024-05-05", note: "n"}]) { records { id at note } } }`;
     expect(await data(insert('2024-06-01'))).toEqual({
@@ -439,7 +439,7 @@ describe('a partition', () => {
     });
   });
 
-  test('has a parent that cannot be written', async () => {
+  test('a partition has a parent that cannot be written', async () => {
     const body = await run(
       'mutation { insertIntorangeCollection(objects: {id: 1, at: "2024-06-01"}) { affectedCount } }',
     );

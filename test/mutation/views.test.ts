@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 describe('a simple view', () => {
-  test('is written like a table and answers node ids of its own name', async () => {
+  test('a simple view is written like a table and answers node ids of its own name', async () => {
     const inserted = await data(
       'mutation { insertIntoShelfCollection(objects: {id: 900, title: "A"}) { records { nodeId id title shout } } }',
     );
@@ -33,14 +33,14 @@ describe('a simple view', () => {
     expect(deleted.deleteFromShelfCollection).toEqual({ records: [{ id: '900', title: 'B' }] });
   });
 
-  test('gives its own default before that of the table below', async () => {
+  test('a simple view gives its own default before that of the table below', async () => {
     const { insertIntoShelfCollection } = await data(
       'mutation { insertIntoShelfCollection(objects: {id: 900}) { records { title note shade } } }',
     );
     expect(insertIntoShelfCollection.records).toEqual([{ title: 'base title', note: 'view note', shade: 'grey' }]);
   });
 
-  test('gives the default of the table below where objects have different keys', async () => {
+  test('a simple view gives the default of the table below where objects have different keys', async () => {
     const query = `mutation { insertIntoShelfCollection(objects: [
       {id: 901, title: "one"}, {id: 902, note: "two"}, {id: 903, note: null, code: "x"}, {id: 904, title: "four", shade: "red", code: null}]) {
       affectedCount records { id title note shade code } } }`;
@@ -57,7 +57,7 @@ describe('a simple view', () => {
     });
   });
 
-  test('gives them for objects in a variable too', async () => {
+  test('a simple view gives them for objects in a variable too', async () => {
     const query =
       'mutation ($o: [ShelfInsertInput!]!) { insertIntoShelfCollection(objects: $o) { records { id title shout } } }';
     const objects = (count: number) =>
@@ -70,7 +70,7 @@ describe('a simple view', () => {
     );
   });
 
-  test('takes objects without any key', async () => {
+  test('a simple view takes objects without any key', async () => {
     const { insertIntoShelfCollection } = await data(
       'mutation { insertIntoShelfCollection(objects: [{}, {}]) { records { id title note } } }',
     );
@@ -78,7 +78,7 @@ describe('a simple view', () => {
     expect(insertIntoShelfCollection.records).toEqual([record, record]);
   });
 
-  test('takes an object without any key beside others', async () => {
+  test('a simple view takes an object without any key beside others', async () => {
     const query =
       'mutation { insertIntoShelfCollection(objects: [{title: "a"}, {}, {title: "c"}]) { affectedCount records { title } } }';
     expect(await data(query)).toEqual({
@@ -92,7 +92,7 @@ describe('a simple view', () => {
 
 describe('a view with check option', () => {
   // Class 44 is none of those whose messages pass.
-  test('refuses rows that it would not show', async () => {
+  test('a view with check option refuses rows that it would not show', async () => {
     const body = await run(
       'mutation { insertIntoVisibleCollection(objects: [{title: "ok"}, {title: "hidden"}]) { affectedCount } }',
     );
@@ -111,7 +111,7 @@ describe('a view with check option', () => {
 });
 
 describe('a view column that is an expression', () => {
-  test('stays in the inputs, and writing it fails in the database', async () => {
+  test('a view column that is an expression stays in the inputs, and writing it fails in the database', async () => {
     const body = await run(
       'mutation { insertIntoWithExpressionCollection(objects: {title: "a", loud: "A"}) { affectedCount } }',
     );
@@ -124,7 +124,7 @@ describe('a view column that is an expression', () => {
 });
 
 describe('a view with INSTEAD OF triggers', () => {
-  test('answers what the trigger hands back', async () => {
+  test('a view with INSTEAD OF triggers answers what the trigger hands back', async () => {
     const query =
       'mutation { insertIntoJoinedCollection(objects: [{title: "a"}, {title: "b", note: "n"}]) { affectedCount records { title note } } }';
     expect(await data(query)).toEqual({
@@ -145,7 +145,7 @@ describe('a view with INSTEAD OF triggers', () => {
     expect(await database.query('select * from lib.base')).toEqual([]);
   });
 
-  test('does not count rows that the trigger suppresses', async () => {
+  test('a view with INSTEAD OF triggers does not count rows that the trigger suppresses', async () => {
     const query =
       'mutation { insertIntoJoinedCollection(objects: [{title: "skip"}, {title: "b"}]) { affectedCount records { title } } }';
     expect(await data(query)).toEqual({ insertIntoJoinedCollection: { affectedCount: 1, records: [{ title: 'b!' }] } });
@@ -155,13 +155,13 @@ describe('a view with INSTEAD OF triggers', () => {
 });
 
 describe('a view with a rule', () => {
-  test('can be inserted into as the rule says, without counting the rows that it leaves out', async () => {
+  test('a view with a rule can be inserted into as the rule says, without counting the rows that it leaves out', async () => {
     const query =
       'mutation { insertIntoRuledCollection(objects: [{title: "a"}, {title: "skip"}]) { affectedCount records { title } } }';
     expect(await data(query)).toEqual({ insertIntoRuledCollection: { affectedCount: 1, records: [{ title: 'a' }] } });
   });
 
-  test('has no fields for what no rule allows', async () => {
+  test('a view with a rule has no fields for what no rule allows', async () => {
     const [message] = await library.errors(
       'anon',
       'mutation { updateRuledCollection(set: {title: "x"}) { affectedCount } }',

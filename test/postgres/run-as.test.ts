@@ -67,7 +67,7 @@ describe('round trips', () => {
 });
 
 describe('results', () => {
-  test('are the first column of the only row of each step, as text', async () => {
+  test('results are the first column of the only row of each step, as text', async () => {
     const pool = openPool(url);
     const steps = ['select 7, 8', "select json_build_object('a', true)", 'select null', 'select 1 where false'];
     expect(await runAs(pool, flightOf(steps))).toEqual(['7', '{"a" : true}', null, null]);

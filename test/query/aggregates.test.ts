@@ -30,7 +30,7 @@ const figures = async (selection: string, given = '') =>
   (await ask(`{ figureCollection${given} { aggregate { ${selection} } } }`)).figureCollection.aggregate;
 
 describe('an aggregate', () => {
-  test('answers numbers as JSON numbers, whole ones exact and averages without padding', async () => {
+  test('an aggregate answers numbers as JSON numbers, whole ones exact and averages without padding', async () => {
     expect(await figures('count sum { small whole r d n } avg { small whole r d n }')).toEqual({
       count: 3,
       sum: { small: 3, whole: 3, r: 2, d: 0.75, n: 3.3 },
@@ -38,7 +38,7 @@ describe('an aggregate', () => {
     });
   });
 
-  test('keeps all digits of a whole number beyond 2^53', async () => {
+  test('an aggregate keeps all digits of a whole number beyond 2^53', async () => {
     const { body } = await execution.answer(
       'anon',
       '{ figureCollection { aggregate { sum { big } min { big } max { big } avg { big } } } }',
@@ -49,7 +49,7 @@ describe('an aggregate', () => {
     );
   });
 
-  test('keeps all digits of a number with a fraction that no double precision can hold', async () => {
+  test('an aggregate keeps all digits of a number with a fraction that no double precision can hold', async () => {
     const query = '{ vastCollection { aggregate { sum { n } avg { n } min { n } max { n } } } }';
     const { body } = await execution.answer('anon', query);
     const [small, large] = [`0.${'0'.repeat(399)}1`, `1${'0'.repeat(400)}.5`];
@@ -59,7 +59,7 @@ describe('an aggregate', () => {
     expect(one.vastCollection.aggregate).toEqual({ min: { n: 0.5 }, avg: { n: 0.5 } });
   });
 
-  test('answers the smallest and largest of text, dates, times and booleans in the usual forms', async () => {
+  test('an aggregate answers the smallest and largest of text, dates, times and booleans in the usual forms', async () => {
     const columns = 'whole d n price t v c letter ident dy tm tz ts tsz flag';
     expect(await figures(`min { ${columns} } max { ${columns} }`)).toEqual({
       min: {
@@ -73,7 +73,7 @@ describe('an aggregate', () => {
     }); // biome-ignore format: a table of values
   });
 
-  test('compares text without case where its type does, as an order does', async () => {
+  test('an aggregate compares text without case where its type does, as an order does', async () => {
     const { wordCollection } = await ask(
       '{ wordCollection(orderBy: {w: AscNullsLast}) { edges { node { w } } aggregate { min { w } max { w } } } }',
     );
@@ -97,7 +97,7 @@ describe('an aggregate', () => {
   });
 
   test.each(['min { u }', 'max { k }', 'min { tags }', 'max { js }', 'sum { t }', 'avg { dy }', 'sum { flag }'])(
-    'has no %s',
+    'an aggregate has no %s',
     async (selection) => {
       expect(await errors(`{ figureCollection { aggregate { ${selection} } } }`)).toHaveLength(1);
     },
@@ -130,11 +130,11 @@ describe('an aggregate', () => {
     '(first: 1, after: "WzFd")',
     '(offset: 2)',
     '(orderBy: {whole: DescNullsLast}, first: 0)',
-  ])('is the same with the page %s', async (given) => {
+  ])('an aggregate is the same with the page %s', async (given) => {
     expect(await figures('count sum { whole }', given)).toEqual({ count: 3, sum: { whole: 3 } });
   });
 
-  test('may stand beside edges', async () => {
+  test('an aggregate may stand beside edges', async () => {
     const data = await ask(`{ loanCollection(first: 1, filter: {state: {eq: out}}) {
       edges { node { seq } } aggregate { count sum { fee } max { dueOn } } } }`);
     expect(data).toEqual({
@@ -145,7 +145,7 @@ describe('an aggregate', () => {
     });
   });
 
-  test('is computed for each parent, also for one without children', async () => {
+  test('an aggregate is computed for each parent, also for one without children', async () => {
     const data = await ask(
       '{ patronCollection(first: 3) { edges { node { loanCollection { aggregate { count sum { fee } } } } } } }',
     );
@@ -156,14 +156,14 @@ describe('an aggregate', () => {
     ]);
   });
 
-  test('may have aliases at every level, the same function twice with different columns', async () => {
+  test('an aggregate may have aliases at every level, the same function twice with different columns', async () => {
     const data = await ask(
       `{ c: figureCollection { x: aggregate { n: count s: sum { w: whole v: whole } t: sum { small } } y: aggregate { count } } }`,
     );
     expect(data.c).toEqual({ x: { n: 3, s: { w: 3, v: 3 }, t: { small: 3 } }, y: { count: 3 } });
   });
 
-  test('names its types, and nothing but these', async () => {
+  test('an aggregate names its types, and nothing but these', async () => {
     expect(
       await figures('__typename sum { __typename } avg { __typename } min { __typename } max { __typename }'),
     ).toEqual({

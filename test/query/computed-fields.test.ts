@@ -67,7 +67,7 @@ describe('a computed field', () => {
     expect(await calls()).toBe(before + 2);
   });
 
-  test('is answered below relationships, at any depth', async () => {
+  test('a computed field is answered below relationships, at any depth', async () => {
     const data = await ask(
       '{ loanByPk(patronId: 2, shelfMark: "AB-01", seq: 1) { patron { shout topSponsor { shout openLoans { edges { node { isLate patron { shout } } } } } } } }',
     );
@@ -83,13 +83,13 @@ describe('a computed field', () => {
     });
   });
 
-  test('is a field of views too', async () => {
+  test('a computed field is a field of views too', async () => {
     expect((await ask('{ readerCollection(first: 1) { edges { node { loud } } } }')).readerCollection.edges).toEqual([
       { node: { loud: 'ADA' } },
     ]);
   });
 
-  test('runs for the rows of the page only', async () => {
+  test('a computed field runs for the rows of the page only', async () => {
     const data = await ask(
       '{ patronCollection(first: 1, orderBy: {id: DescNullsLast}) { edges { node { shout } } pageInfo { hasNextPage } } }',
     );

@@ -7,7 +7,7 @@ import { openReader } from './reader.ts';
 const { ask, errors, text } = await openReader(['query-library.sql']);
 
 describe('a collection', () => {
-  test('answers every row in the order of the primary key', async () => {
+  test('a collection answers every row in the order of the primary key', async () => {
     expect(await ask('{ volumeCollection { edges { node { shelfMark title tags acquiredOn } } } }')).toEqual({
       volumeCollection: {
         edges: [
@@ -20,14 +20,14 @@ describe('a collection', () => {
     });
   });
 
-  test('gives the keys of the answer in the order of the document', async () => {
+  test('a collection gives the keys of the answer in the order of the document', async () => {
     const { volumeByPk } = await ask(
       '{ volumeByPk(shelfMark: "QA-9") { title b: shelfMark __typename a: shelfMark } }',
     );
     expect(Object.keys(volumeByPk)).toEqual(['title', 'b', '__typename', 'a']);
   });
 
-  test('may be asked twice under aliases, each with its own order', async () => {
+  test('a collection may be asked twice under aliases, each with its own order', async () => {
     const data = await ask(`{
       up: volumeCollection(first: 1, orderBy: {title: AscNullsLast}) { edges { node { title } } }
       down: volumeCollection(first: 1, orderBy: {title: DescNullsLast}) { edges { node { title } } }
@@ -36,7 +36,7 @@ describe('a collection', () => {
     expect(data.down.edges[0].node.title).toBe('Logic');
   });
 
-  test('answers edges, pageInfo, totalCount and aggregate as often as they are asked under aliases', async () => {
+  test('a collection answers edges, pageInfo, totalCount and aggregate as often as they are asked under aliases', async () => {
     const data = await ask(`{ loanCollection(first: 1) {
       a: edges { cursor } b: edges { node { seq } }
       p: pageInfo { hasNextPage } q: pageInfo { next: hasNextPage hasNextPage }
@@ -55,7 +55,7 @@ describe('a collection', () => {
     });
   });
 
-  test('answers a node as often as it is asked under aliases, on backward pages too', async () => {
+  test('a collection answers a node as often as it is asked under aliases, on backward pages too', async () => {
     const data = await ask(`{ loanCollection(last: 1, before: "WzEyLCAiUUEtNzYiLCAxXQ==") {
       a: edges { x: node { seq } y: node { patron { fullName } volume { title } } c: cursor d: cursor }
       p: pageInfo { startCursor } q: pageInfo { s: startCursor e: endCursor hasPreviousPage }
@@ -70,7 +70,7 @@ describe('a collection', () => {
     });
   });
 
-  test('names its types on every level', async () => {
+  test('a collection names its types on every level', async () => {
     const data = await ask(`{ __typename loanCollection(first: 1) {
       __typename
       edges { __typename node { __typename patron { __typename } } }
@@ -94,7 +94,7 @@ describe('a collection', () => {
     });
   });
 
-  test('has one edge per row when nothing but type names is asked', async () => {
+  test('a collection has one edge per row when nothing but type names is asked', async () => {
     const data = await ask('{ volumeCollection { edges { __typename } } }');
     expect(data.volumeCollection.edges).toHaveLength(4);
     expect(await ask('{ volumeCollection { pageInfo { __typename } } }')).toEqual({
@@ -105,14 +105,14 @@ describe('a collection', () => {
     });
   });
 
-  test('has no totalCount and no aggregate unless the table asks for them', async () => {
+  test('a collection has no totalCount and no aggregate unless the table asks for them', async () => {
     expect(await errors('{ volumeCollection { totalCount } }')).toEqual([
       'Cannot query field "totalCount" on type "VolumeConnection".',
     ]);
     expect(await errors('{ volumeCollection { aggregate { count } } }')).toHaveLength(1);
   });
 
-  test('counts all rows of parent and filter, whatever the page', async () => {
+  test('a collection counts all rows of parent and filter, whatever the page', async () => {
     const data = await ask(`{
       all: loanCollection(first: 1, after: "WzEsICJBQi0wMSIsIDFd", offset: 1) { totalCount edges { node { seq } } }
       some: loanCollection(last: 1, filter: {state: {eq: out}}) { totalCount }
@@ -124,7 +124,7 @@ describe('a collection', () => {
     expect(counts).toEqual([3, 1, 0]);
   });
 
-  test('reads the page, the count and the aggregates only where they are asked', async () => {
+  test('a collection reads the page, the count and the aggregates only where they are asked', async () => {
     expect(await text('{ loanCollection { totalCount } }')).not.toMatch(/limit|order by|row_number/);
     expect(await text('{ loanCollection { edges { cursor } } }')).not.toMatch(/count\(|sum\(|row_number/);
     expect(await text('{ loanCollection { aggregate { sum { fee } } } }')).not.toMatch(/count\(|limit|avg\(/);
@@ -152,7 +152,7 @@ describe('nested objects', () => {
     });
   });
 
-  test('are null without a foreign key, and an empty list of edges without children', async () => {
+  test('nested objects are null without a foreign key, and an empty list of edges without children', async () => {
     const query =
       '{ patronByPk(id: 12) { sponsor { id } } other: patronByPk(id: 4) { loanCollection { edges { node { seq } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }';
     expect(await ask(query)).toEqual({
@@ -178,7 +178,7 @@ describe('nested objects', () => {
     ]);
   });
 
-  test('may be asked several times under aliases', async () => {
+  test('nested objects may be asked several times under aliases', async () => {
     const data = await ask(`{ patronByPk(id: 1) {
       a: loanCollection(filter: {state: {eq: lost}}) { edges { node { seq } } }
       b: loanCollection(first: 1) { edges { node { seq } } }
@@ -186,7 +186,7 @@ describe('nested objects', () => {
     expect(data.patronByPk).toEqual({ a: { edges: [{ node: { seq: 2 } }] }, b: { edges: [{ node: { seq: 1 } }] } });
   });
 
-  test('may be forty levels deep, through fragments', async () => {
+  test('nested objects may be forty levels deep, through fragments', async () => {
     const depth = 40;
     const fragments = Array.from({ length: depth }, (_, level) =>
       level === depth - 1
@@ -203,7 +203,7 @@ describe('nested objects', () => {
 });
 
 describe('rows of a view without a first key value', () => {
-  test('are no edges, but count for page, page info and total', async () => {
+  test('rows of a view without a first key value are no edges, but count for page, page info and total', async () => {
     const pages = await openReader(['query-pages.sql']);
     const selection =
       '{ totalCount edges { node { label } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }';

@@ -24,14 +24,14 @@ describe('a cursor', () => {
     expect(data.c.edges).toEqual([{ cursor: expected }]);
   });
 
-  test('holds null for a null', async () => {
+  test('a cursor holds null for a null', async () => {
     const data = await ask(
       '{ entryCollection(filter: {id: {eq: 2}}, orderBy: {day: AscNullsLast}) { edges { cursor } } }',
     );
     expect(data.entryCollection.edges).toEqual([{ cursor: 'W251bGwsIDJd' }]);
   });
 
-  test('holds numbers as numbers, times as ISO text, enums as labels, and round-trips over every type', async () => {
+  test('a cursor holds numbers as numbers, times as ISO text, enums as labels, and round-trips over every type', async () => {
     const fields = ['s', 'b', 'r', 'd', 'n', 'f', 't', 'v', 'c', 'u', 'dy', 'tm', 'ts', 'tz', 'm'];
     const orderBy = `orderBy: [${fields.map((field) => `{${field}: AscNullsFirst}`).join(', ')}]`;
     const data = await ask(`{ everyCollection(${orderBy}) { edges { cursor node { id } } } }`);
@@ -68,7 +68,7 @@ describe('a cursor', () => {
     expect(await errors(query, { c: encode('[1, 2, null]') })).toEqual([message]);
   });
 
-  test('does not fit only after arguments that exclude each other', async () => {
+  test('a cursor does not fit only after arguments that exclude each other', async () => {
     const refused = ['"first" may only be used with "after"'];
     expect(await errors(`{ itemCollection(first: 0, before: "${encode('[1, 2]')}") { edges { cursor } } }`)).toEqual(
       refused,
@@ -109,7 +109,7 @@ describe('a cursor', () => {
     expect(body).toMatchObject({ data: null, errors: [{ extensions: { code: 'BAD_USER_INPUT', sqlstate: '22P02' } }] });
   });
 
-  test('cannot smuggle SQL', async () => {
+  test('a cursor cannot smuggle SQL', async () => {
     const hostile = encode(JSON.stringify(["1'); drop table lib.item; --"]));
     expect(await errors(`{ itemCollection(after: "${hostile}") { edges { cursor } } }`)).toHaveLength(1);
     expect(await column('itemCollection', 'id')).toHaveLength(5);
@@ -139,7 +139,7 @@ describe('a row after a cursor', () => {
     expect(await entries(`${order}, after: "${encode('["2024-05-01", 1]')}"`)).toEqual([3]);
   });
 
-  test('is lost backwards too, in nulls-first order', async () => {
+  test('a row after a cursor is lost backwards too, in nulls-first order', async () => {
     const order = 'orderBy: {day: AscNullsFirst}';
     expect(await entries(`${order}, before: "${encode('["2024-05-09", 3]')}"`)).toEqual([1]);
     expect(await entries(`orderBy: {day: AscNullsLast}, before: "${encode('[null, 4]')}"`)).toEqual([1, 3, 2]);
@@ -159,7 +159,7 @@ describe('a row after a cursor', () => {
     expect(data.entryCollection.edges.map((edge: typeof data) => edge.node.id)).toEqual(expected);
   });
 
-  test('skips the whole group of ties of a partial cursor', async () => {
+  test('a row after a cursor skips the whole group of ties of a partial cursor', async () => {
     const order = 'orderBy: [{a: AscNullsLast}, {b: AscNullsFirst}]';
     expect(await ties(order)).toEqual([6, 3, 1, 2, 4, 5, 7]);
     expect(await ties(`${order}, after: "${encode('[1]')}"`)).toEqual([4, 5]);
@@ -169,14 +169,14 @@ describe('a row after a cursor', () => {
     expect(await ties(`${order}, after: "${encode('[0]')}"`)).toEqual([3, 1, 2, 4, 5]);
   });
 
-  test('loses the null of its own group when it is read backwards', async () => {
+  test('a row after a cursor loses the null of its own group when it is read backwards', async () => {
     const order = 'orderBy: [{a: AscNullsLast}, {b: AscNullsFirst}]';
     expect(await ties(`${order}, before: "${encode('[1, 1]')}"`)).toEqual([6]);
     expect(await ties(`${order}, before: "${encode('[2, 5]')}"`)).toEqual([6, 3, 1, 2]);
     expect(await ties(`${order}, before: "${encode('[2, null]')}"`)).toEqual([6, 3, 1, 2]);
   });
 
-  test('is found where the columns of the order have different directions', async () => {
+  test('a row after a cursor is found where the columns of the order have different directions', async () => {
     const order = 'orderBy: [{a: DescNullsLast}, {b: AscNullsLast}]';
     expect(await ties(order)).toEqual([5, 4, 1, 2, 3, 6, 7]);
     expect(await ties(`${order}, after: "${encode('[2, 5, 5]')}"`)).toEqual([1, 2, 3, 6]);
@@ -184,7 +184,7 @@ describe('a row after a cursor', () => {
     expect(await ties(`${order}, before: "${encode('[1, 1, 2]')}"`)).toEqual([5, 4, 1]);
   });
 
-  test('is the same for a cursor in the document and in a variable; the statement depends on its nulls alone', async () => {
+  test('a row after a cursor is the same for a cursor in the document and in a variable; the statement depends on its nulls alone', async () => {
     const head = 'query ($c: Cursor)';
     const selection = 'entryCollection(orderBy: {day: AscNullsFirst}, after: $c)';
     expect(await column(selection, 'id', { c: encode('[null, 2]') }, head)).toEqual([4, 1, 3]);

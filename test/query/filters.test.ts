@@ -110,7 +110,7 @@ describe('an operator', () => {
     });
   });
 
-  test('compares no text longer than the column, unless it is a pattern', async () => {
+  test('an operator compares no text longer than the column, unless it is a pattern', async () => {
     const message = 'Invalid input for String type. Maximum character length 4';
     const query = (filter: string) => errors(`{ wordCollection(filter: ${filter}) { edges { cursor } } }`);
     expect(await query('{v: {eq: "12345"}}')).toEqual([message]);
@@ -255,7 +255,7 @@ describe('boolean operators', () => {
     expect(await words(filter)).toEqual(expected);
   });
 
-  test('may be nested thirty levels deep', async () => {
+  test('boolean operators may be nested thirty levels deep', async () => {
     const nested = `${'{and: [{or: ['.repeat(15)}{n: {eq: 10}}${']}]}'.repeat(15)}`;
     expect(await words(nested)).toEqual([1]);
   });
@@ -270,7 +270,7 @@ describe('boolean operators', () => {
 });
 
 describe('a filter from variables', () => {
-  test('may be the whole filter, a column entry, an operand, a list, or an element of a list', async () => {
+  test('a filter from variables may be the whole filter, a column entry, an operand, a list, or an element of a list', async () => {
     expect(
       await words(
         '$f',
@@ -327,7 +327,7 @@ describe('a filter by node id', () => {
   const id = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
   const query = 'query ($id: ID) { patronCollection(filter: {nodeId: {eq: $id}}) { edges { node { fullName } } } }';
 
-  test('finds its row, and is ignored where its variable is absent', async () => {
+  test('a filter by node id finds its row, and is ignored where its variable is absent', async () => {
     expect((await ask(query, { id: id(['lib', 'patron', 12]) })).patronCollection.edges).toEqual([
       { node: { fullName: 'Eve' } },
     ]);

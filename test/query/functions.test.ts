@@ -31,7 +31,7 @@ describe('a function that returns a value', () => {
     expect(await ask(`{ v: ${call} }`)).toEqual({ v: expected });
   });
 
-  test('leaves out arguments whose variables are absent, and passes null where they are null', async () => {
+  test('a function that returns a value leaves out arguments whose variables are absent, and passes null where they are null', async () => {
     const query = 'query ($a: Int!, $b: Int, $c: Int) { addUp(a: $a, b: $b, c: $c) }';
     expect(await ask(query, { a: 1 })).toEqual({ addUp: 123 });
     expect(await ask(query, { a: 1, c: 9 })).toEqual({ addUp: 129 });
@@ -40,13 +40,13 @@ describe('a function that returns a value', () => {
     expect(await text(query, { a: 1, b: 1 })).toBe(await text(query, { a: 2, b: 2 }));
   });
 
-  test('needs the arguments that have no default', async () => {
+  test('a function that returns a value needs the arguments that have no default', async () => {
     expect(await run('{ addUp }')).not.toHaveProperty('data');
     expect(await run('{ addUp(a: null) }')).not.toHaveProperty('data');
     expect(await run('query ($a: Int) { addUp(a: $a) }', { a: null })).not.toHaveProperty('data');
   });
 
-  test('may be called several times under aliases', async () => {
+  test('a function that returns a value may be called several times under aliases', async () => {
     expect(await ask('{ x: addUp(a: 1) y: addUp(a: 2) }')).toEqual({ x: 123, y: 223 });
   });
 
@@ -59,7 +59,7 @@ describe('a function that returns a value', () => {
 });
 
 describe('a function that returns a row', () => {
-  test('answers an object with node id, relationships and computed fields', async () => {
+  test('a function that returns a row answers an object with node id, relationships and computed fields', async () => {
     const data = await ask(
       '{ cheapest { __typename nodeId fee isLate patron { fullName } volume { loanCollection(first: 1) { totalCount } } } }',
     );
@@ -73,7 +73,7 @@ describe('a function that returns a row', () => {
     });
   });
 
-  test('answers null for no row, and an object for a row with some nulls', async () => {
+  test('a function that returns a row answers null for no row, and an object for a row with some nulls', async () => {
     expect(
       await ask('{ noLoan { seq } halfLoan { patronId seq fee patron { fullName } } singleLoan(n: 0) { seq } }'),
     ).toEqual({
@@ -88,18 +88,18 @@ describe('a function that returns a row', () => {
     expect(await run('{ singleLoan(n: 2) { seq } }')).toMatchObject({ data: null, errors: [{}] });
   });
 
-  test('may have an argument called like the global id', async () => {
+  test('a function that returns a row may have an argument called like the global id', async () => {
     expect(await ask('{ loanOf(nodeId: 2) { seq fee } }')).toEqual({ loanOf: { seq: 2, fee: '12.50' } });
   });
 
-  test('answers more than a hundred fields', async () => {
+  test('a function that returns a row answers more than a hundred fields', async () => {
     const fields = Array.from({ length: 120 }, (_, index) => `f${index}: fee`).join(' ');
     expect(Object.keys((await ask(`{ cheapest { ${fields} } }`)).cheapest)).toHaveLength(120);
   });
 });
 
 describe('a function that returns a set', () => {
-  test('is a connection in the order of the primary key, with everything a table has', async () => {
+  test('a function that returns a set is a connection in the order of the primary key, with everything a table has', async () => {
     const data = await ask(`{ reversedLoans(first: 2, filter: {state: {eq: out}}) {
       __typename totalCount edges { cursor node { patronId shelfMark seq patron { fullName } } }
       pageInfo { hasNextPage hasPreviousPage startCursor } aggregate { sum { fee } } } }`);
@@ -136,7 +136,7 @@ describe('a function that returns a set', () => {
     });
   });
 
-  test('runs once, whatever is asked of its rows', async () => {
+  test('a function that returns a set runs once, whatever is asked of its rows', async () => {
     const calls = async () =>
       Number((await database.query<{ n: string }>('select last_value + is_called::int as n from lib.calls'))[0]!.n);
     const before = await calls();
@@ -145,7 +145,7 @@ describe('a function that returns a set', () => {
     expect(await calls()).toBe(before + 1);
   });
 
-  test('has the limit of its table', async () => {
+  test('a function that returns a set has the limit of its table', async () => {
     const capped = await openReader([
       `create schema lib; grant usage on schema lib to anon; create table lib.item (id int primary key); insert into lib.item select n from generate_series(1, 9) n;
        comment on table lib.item is '@graphql({"max_rows": 2})'; grant select on lib.item to anon;
@@ -155,7 +155,7 @@ describe('a function that returns a set', () => {
     expect(await capped.column('items(last: 5)', 'id')).toEqual([8, 9]);
   });
 
-  test('refuses an illegal page like a table does', async () => {
+  test('a function that returns a set refuses an illegal page like a table does', async () => {
     expect(await errors('{ reversedLoans(first: 1, last: 1) { edges { cursor } } }')).toEqual([
       'only one of "first" and "last" may be provided',
     ]);

@@ -68,7 +68,7 @@ describe('a request is refused', () => {
     await expectRefusal(query, 'max-cost', /1830 rows at most/, { n: null });
   });
 
-  test('but not for a field that is refused anyway', async () => {
+  test('a limit does not count a field that is refused anyway', async () => {
     const body = await run(`{
       __typename
       patronCollection { edges { node { loanCollection { edges { node { seq } } } a: loanCollection(first: -1) { totalCount } b: loanCollection { totalCount } } } }

@@ -36,25 +36,25 @@ describe('a lookup by key', () => {
     ['a composite key', 'loanByPk(patronId: 12, shelfMark: "QA-76", seq: 1) { v: dueOn }', '2024-06-30'],
     ['a key of a view, in the order of its directive', 'loansByPk(s: 2, p: 1) { v: state }', 'lost'],
     ['a key declared in another order than its columns', 'swappedByPk(shelf: "a", seq: 2) { v: seq }', 2],
-  ])('finds %s', async (_, selection, expected) => {
+  ])('a lookup by key finds %s', async (_, selection, expected) => {
     expect(await ask(`{ found: ${selection} }`)).toEqual({ found: { v: expected } });
   });
 
-  test('is null where no row matches, also when one part of the key is right', async () => {
+  test('a lookup by key is null where no row matches, also when one part of the key is right', async () => {
     expect(
       await ask('{ patronByPk(id: 99) { id __typename } loanByPk(patronId: 12, shelfMark: "QA-76", seq: 9) { seq } }'),
     ).toEqual({ patronByPk: null, loanByPk: null });
   });
 
   test.each(['ratio', 'flag', 'bytes', 'varying'])(
-    'is not offered for a %s key, but the collection is',
+    'a lookup by key is not offered for a %s key, but the collection is',
     async (name) => {
       expect(await errors(`{ ${name}ByPk(id: "1") { id } }`)).toHaveLength(1);
       expect(await ask(`{ ${name}Collection { edges { node { __typename } } } }`)).toBeDefined();
     },
   );
 
-  test('is rejected without all parts of the key, and with a null part', async () => {
+  test('a lookup by key is rejected without all parts of the key, and with a null part', async () => {
     for (const given of ['patronId: 12, seq: 1', 'patronId: null, shelfMark: "QA-76", seq: 1']) {
       const body = await run(`{ loanByPk(${given}) { seq } }`);
       expect(body).not.toHaveProperty('data');
@@ -62,7 +62,7 @@ describe('a lookup by key', () => {
     }
   });
 
-  test('takes variables and fragments', async () => {
+  test('a lookup by key takes variables and fragments', async () => {
     const query =
       'query ($p: BigInt!, $m: String!) { l: loanByPk(patronId: $p, shelfMark: $m, seq: 1) { ...f } } fragment f on Loan { patronId volume { title } }';
     expect(await ask(query, { p: '12', m: 'QA-76' })).toEqual({
@@ -71,14 +71,14 @@ describe('a lookup by key', () => {
     expect(await ask(query, { p: 12, m: 'nope' })).toEqual({ l: null });
   });
 
-  test('answers more than a hundred fields', async () => {
+  test('a lookup by key answers more than a hundred fields', async () => {
     const fields = Array.from({ length: 120 }, (_, index) => `f${index}: fullName`).join(' ');
     const { patronByPk } = await ask(`{ patronByPk(id: 1) { ${fields} } }`);
     expect(Object.keys(patronByPk)).toHaveLength(120);
     expect(patronByPk.f119).toBe('Ada');
   });
 
-  test('gives one row where several have the key: of a view with a declared key, or with inheritance children', async () => {
+  test('a lookup by key gives one row where several have the key: of a view with a declared key, or with inheritance children', async () => {
     await database.query(`
       create table lib.parcel (id int primary key, label text);
       create table lib.crate () inherits (lib.parcel);
@@ -96,7 +96,7 @@ describe('a lookup by key', () => {
     }
   });
 
-  test('does not exist for a table without a key', async () => {
+  test('a lookup by key does not exist for a table without a key', async () => {
     expect(await errors('{ keylessCollection { edges { cursor } } }')).toHaveLength(1);
   });
 });
@@ -111,7 +111,7 @@ describe('a node id', () => {
     expect((await ask(`{ node(nodeId: "${expected}") { nodeId } }`)).node.nodeId).toBe(expected);
   });
 
-  test('has no line breaks, however long it is', async () => {
+  test('a node id has no line breaks, however long it is', async () => {
     await database.query(`insert into lib.volume values (repeat('long-', 60), 'Long')`);
     const data = await ask('{ volumeCollection(filter: {title: {eq: "Long"}}) { edges { cursor node { nodeId } } } }');
     expect(data.volumeCollection.edges[0].node.nodeId).toMatch(/^[A-Za-z0-9+/]+=*$/);
@@ -119,7 +119,7 @@ describe('a node id', () => {
     await database.query(`delete from lib.volume where title = 'Long'`);
   });
 
-  test('finds its row, and only the fragments on its type apply', async () => {
+  test('a node id finds its row, and only the fragments on its type apply', async () => {
     const query = `query ($id: ID!) { node(nodeId: $id) { __typename nodeId
       ... on Patron { name: fullName } ... on Volume { name: title } ... on Node { again: nodeId } ...l } }
       fragment l on Loan { fee volume { title } }`;
@@ -132,7 +132,7 @@ describe('a node id', () => {
     });
   });
 
-  test('finds a row whose table and key column need quotes', async () => {
+  test('a node id finds a row whose table and key column need quotes', async () => {
     const data = await ask('{ WeirdCollection: weirdCollection { edges { node { nodeId } } } }');
     const { nodeId } = data.WeirdCollection.edges[0].node;
     expect(Buffer.from(nodeId, 'base64').toString()).toBe('["lib", "We ird", 7]');
@@ -141,14 +141,14 @@ describe('a node id', () => {
     });
   });
 
-  test('has the columns of a key in the order of the table', async () => {
+  test('a node id has the columns of a key in the order of the table', async () => {
     const data = await ask('{ swappedCollection { edges { cursor node { nodeId } } } }');
     const [edge] = data.swappedCollection.edges;
     expect(Buffer.from(edge.cursor, 'base64').toString()).toBe('["a", 2]');
     expect(Buffer.from(edge.node.nodeId, 'base64').toString()).toBe('["lib", "swapped", "a", 2]');
   });
 
-  test('keeps all digits of a key beyond 2^53', async () => {
+  test('a node id keeps all digits of a key beyond 2^53', async () => {
     const nodeId = Buffer.from('["lib", "patron", 9007199254740993]').toString('base64');
     const data = await ask('query ($id: ID!) { node(nodeId: $id) { nodeId ... on Patron { id fullName } } }', {
       id: nodeId,
@@ -183,7 +183,7 @@ describe('a node id', () => {
     expect(await of('hidden')).toEqual(await of('nonsense'));
   });
 
-  test('must not be null', async () => {
+  test('a node id must not be null', async () => {
     expect(await run('{ node(nodeId: null) { nodeId } }')).not.toHaveProperty('data');
   });
 });

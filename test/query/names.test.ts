@@ -40,7 +40,7 @@ const hostile = `
 const { ask, run, text } = await openReader([hostile]);
 
 describe('a column named like an alias of the generated SQL', () => {
-  test('is read as a column, at every place', async () => {
+  test('a column named like an alias of the generated SQL is read as a column, at every place', async () => {
     const fields = ours.join(' ');
     const expected = Object.fromEntries(ours.map((name) => [name, `${name}!`]));
     const data = await ask(`{
@@ -62,7 +62,7 @@ describe('a column named like an alias of the generated SQL', () => {
     expect(data.first_mimic.mimicCollection.edges[0].node.twins.edges).toHaveLength(3);
   });
 
-  test('is filtered, ordered and aggregated as a column', async () => {
+  test('a column named like an alias of the generated SQL is filtered, ordered and aggregated as a column', async () => {
     const data =
       await ask(`{ mimicCollection(filter: {t1: {eq: "t1!"}, n: {is: NOT_NULL}}, orderBy: [{o1: AscNullsLast}, {id: DescNullsLast}]) {
       edges { cursor node { id } } totalCount aggregate { count min { n n0 t1 o1 g1 } max { g2 } } } }`);
@@ -75,7 +75,7 @@ describe('a column named like an alias of the generated SQL', () => {
 });
 
 describe('an alias of the request', () => {
-  test('may be any alias of the generated SQL, at every level', async () => {
+  test('an alias of the request may be any alias of the generated SQL, at every level', async () => {
     for (const name of ours) {
       const key = (rest: string) => `${name}: ${rest}`;
       const inner = `{ ${key('mimic')} { ${key('id')} } ${name}x: id }`;
@@ -98,7 +98,7 @@ describe('an alias of the request', () => {
     }
   });
 
-  test('may be longer than PostgreSQL allows a name, at every level', async () => {
+  test('an alias of the request may be longer than PostgreSQL allows a name, at every level', async () => {
     const long = (mark: string) => `${'very_long_'.repeat(10)}${mark}`;
     const data = await ask(`{
       ${long('a')}: mimicCollection(first: 1) {
@@ -132,13 +132,13 @@ describe('an alias of the request', () => {
     });
   });
 
-  test('may be long where an object has more than fifty members', async () => {
+  test('an alias of the request may be long where an object has more than fifty members', async () => {
     const keys = Array.from({ length: 120 }, (_, index) => `${'k'.repeat(70)}${index}`);
     const { mimicByPk } = await ask(`{ mimicByPk(id: 1) { ${keys.map((key) => `${key}: id`).join(' ')} } }`);
     expect(mimicByPk).toEqual(Object.fromEntries(keys.map((key) => [key, 1])));
   });
 
-  test('may be __proto__, for data, meta fields and type names', async () => {
+  test('an alias of the request may be __proto__, for data, meta fields and type names', async () => {
     const proto = (body: unknown) => Object.entries((body as { data: object }).data);
     expect(proto(await run('{ __proto__: mimicByPk(id: 1) { __proto__: id } }'))).toEqual([
       ['__proto__', JSON.parse('{"__proto__": 1}')],
@@ -153,14 +153,14 @@ describe('an alias of the request', () => {
     expect(JSON.stringify(both)).toBe('{"data":{"a":null,"__proto__":{"constructor":"Volume"}}}');
   });
 
-  test('may be constructor', async () => {
+  test('an alias of the request may be constructor', async () => {
     const body = await run('{ constructor: __typename mimicByPk(id: 1) { toString: id hasOwnProperty: t } }');
     expect(body.data).toEqual({ constructor: 'Query', mimicByPk: { toString: 1, hasOwnProperty: 't!' } });
   });
 });
 
 describe('a column named like a part of the API', () => {
-  test('takes the place of a boolean operator in filters', async () => {
+  test('a column named like a part of the API takes the place of a boolean operator in filters', async () => {
     const data =
       await ask(`{ logicCollection(filter: {and: {gte: 1}, or: {eq: 2}, not: {in: [2, 3]}, order: {is: NOT_NULL}}, orderBy: [{first: DescNullsLast}, {Upper: AscNullsLast}]) {
       edges { node { id and or not order first Upper nodeId } } } }`);
@@ -174,7 +174,7 @@ describe('a name with quotes in the database', () => {
   const query =
     '{ weirdCollection(filter: {weird: {eq: "a"}, slash: {startsWith: "b"}, quote: {in: ["c"]}}, orderBy: {weird: AscNullsLast}) { edges { node { weird slash quote nodeId } } } }';
 
-  test('stays inside its quotes', async () => {
+  test('a name with quotes in the database stays inside its quotes', async () => {
     const data = await ask(query);
     const { nodeId, ...rest } = data.weirdCollection.edges[0].node;
     expect(rest).toEqual({ weird: 'a', slash: 'b', quote: 'c' });

@@ -84,7 +84,7 @@ describe('a request is rejected as a whole, without data, for', () => {
     expect(body.errors.length).toBeGreaterThan(0);
   });
 
-  test('but not for an unused variable or fragment', async () => {
+  test('a request is not rejected for an unused variable or fragment', async () => {
     expect(await run('query ($n: Int) { __typename } fragment f on Volume { title }')).toEqual({
       data: { __typename: 'Query' },
     });
@@ -92,11 +92,11 @@ describe('a request is rejected as a whole, without data, for', () => {
 });
 
 describe('an answer', () => {
-  test('has no errors key when nothing failed', async () => {
+  test('an answer has no errors key when nothing failed', async () => {
     expect(Object.keys(await run('{ __typename }'))).toEqual(['data']);
   });
 
-  test('keeps the other fields when some root fields are refused before SQL', async () => {
+  test('an answer keeps the other fields when some root fields are refused before SQL', async () => {
     const long = 'x'.repeat(41);
     const body = await run(`{
       first: volumeByPk(shelfMark: "QA-9") { shelfMark }
@@ -120,7 +120,7 @@ describe('an answer', () => {
       expect(error).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' }, locations: [{ column: 7 }] });
   });
 
-  test('has null for data when every root field is refused, and an error for each', async () => {
+  test('an answer has null for data when every root field is refused, and an error for each', async () => {
     const body = await run(
       '{ a: volumeCollection(first: -1) { edges { cursor } } b: volumeCollection(last: -1) { edges { cursor } } }',
     );
@@ -128,7 +128,7 @@ describe('an answer', () => {
     expect(body.errors).toHaveLength(2);
   });
 
-  test('has null for data and exactly one error when the database fails in any field', async () => {
+  test('an answer has null for data and exactly one error when the database fails in any field', async () => {
     const body = await run(
       '{ volumeCollection(first: -1) { edges { cursor } } patronByPk(id: 1) { broken } __typename }',
     );
@@ -137,7 +137,7 @@ describe('an answer', () => {
     expect(body.errors[0].message).toBe('division by zero');
   });
 
-  test('shows all root fields one snapshot', async () => {
+  test('an answer shows all root fields one snapshot', async () => {
     const data = await ask('{ a: loanCollection { totalCount } b: loanCollection { totalCount } }');
     expect(data.a).toEqual(data.b);
     expect(await execution.statements('anon', '{ a: loanCollection { totalCount } b: big }')).toHaveLength(1);
@@ -167,7 +167,7 @@ describe('an answer', () => {
     expect(await execution.run('anon', query, { variables: { on: false } })).not.toHaveProperty('data.t');
   });
 
-  test('describes what the variables of the meta fields ask for, each time', async () => {
+  test('an answer describes what the variables of the meta fields ask for, each time', async () => {
     const query =
       'query ($name: String!, $all: Boolean = false) { t: __type(name: $name) { name fields { name } kind @include(if: $all) } __typename @skip(if: $all) }';
     const of = async (variables: Record<string, unknown>) => ask(query, variables);

@@ -39,7 +39,7 @@ describe('orderBy', () => {
     else expect(await run(`{ tieCollection(orderBy: ${given}) { edges { cursor } } }`)).not.toHaveProperty('data');
   });
 
-  test('may be a variable: a list, one object, null, an empty list, or absent', async () => {
+  test('orderBy may be a variable: a list, one object, null, an empty list, or absent', async () => {
     const head = 'query ($o: [TieOrderBy!])';
     expect(await ids('orderBy: $o', { o: [{ id: 'DescNullsLast' }] }, head)).toEqual(byKey.toReversed());
     expect(await ids('orderBy: $o', { o: { id: 'DescNullsLast' } }, head)).toEqual(byKey.toReversed());
@@ -51,7 +51,7 @@ describe('orderBy', () => {
     }
   });
 
-  test('may hold variables: an element, a direction', async () => {
+  test('orderBy may hold variables: an element, a direction', async () => {
     expect(await ids('orderBy: [$e]', { e: { id: 'DescNullsLast' } }, 'query ($e: TieOrderBy!)')).toEqual(
       byKey.toReversed(),
     );
@@ -83,7 +83,7 @@ describe('orderBy', () => {
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   });
 
-  test('may have more terms than a function of PostgreSQL has arguments', async () => {
+  test('orderBy may have more terms than a function of PostgreSQL has arguments', async () => {
     const terms = Array.from({ length: 120 }, (_, index) => (index % 2 ? '{a: AscNullsLast}' : '{b: AscNullsLast}'));
     const data = await ask(
       `{ tieCollection(first: 2, orderBy: [${terms.join(', ')}]) { edges { cursor node { id } } } }`,
@@ -93,7 +93,7 @@ describe('orderBy', () => {
     expect(await ids(`first: 1, orderBy: [${terms.join(', ')}], after: "${first.cursor}"`)).toEqual([second.node.id]);
   });
 
-  test('has one statement for each list of directions, whatever the order of the members of its objects', async () => {
+  test('orderBy has one statement for each list of directions, whatever the order of the members of its objects', async () => {
     const query = 'query ($o: [TieOrderBy!]) { c: tieCollection(orderBy: $o) { edges { cursor } } }';
     const one = await text(query, { o: [{ a: 'AscNullsLast', b: 'DescNullsLast' }] });
     expect(await text(query, { o: { b: 'DescNullsLast', a: 'AscNullsLast' } })).toBe(one);

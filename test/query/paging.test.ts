@@ -42,7 +42,7 @@ describe('a page', () => {
     expect(await items(given)).toEqual(expected);
   });
 
-  test('takes all its arguments from variables, of which only a legal combination is given', async () => {
+  test('a page takes all its arguments from variables, of which only a legal combination is given', async () => {
     const head = 'query ($first: Int, $last: Int, $before: Cursor, $after: Cursor, $offset: Int)';
     const given = 'first: $first, last: $last, before: $before, after: $after, offset: $offset';
     const page = (variables: Record<string, unknown>) => items(given, variables, head);
@@ -54,7 +54,7 @@ describe('a page', () => {
     expect(await page({ offset: 3, first: 1 })).toEqual([4]);
   });
 
-  test('is cut to the limit of the table, which is 30 unless a directive says otherwise', async () => {
+  test('a page is cut to the limit of the table, which is 30 unless a directive says otherwise', async () => {
     const length = async (selection: string, variables?: Record<string, unknown>, head?: string) =>
       (await column(selection, 'id', variables, head)).length;
     expect(await length('manyCollection')).toBe(30);
@@ -74,7 +74,7 @@ describe('a page', () => {
     expect(await column('childCollection(offset: 2)', 'id')).toEqual([3, 4, 5]);
   });
 
-  test('has its limit and its size for each parent', async () => {
+  test('a page has its limit and its size for each parent', async () => {
     const data = await ask(`{ parentCollection { edges { node { id
       all: childCollection { edges { node { id } } pageInfo { hasNextPage } totalCount }
       last: childCollection(last: 1) { edges { node { id } } }
@@ -124,7 +124,7 @@ describe('an illegal page', () => {
     });
   });
 
-  test('fails the root field it is under, and the other fields are answered', async () => {
+  test('an illegal page fails the root field it is under, and the other fields are answered', async () => {
     const body = await run(`{
       good: itemCollection(first: 1) { edges { node { id } } }
       bad: parentCollection { edges { node { childCollection(first: -1) { edges { cursor } } } } }
@@ -134,7 +134,7 @@ describe('an illegal page', () => {
     expect(body.errors).toMatchObject([{ message: '`first` must be an unsigned integer', path: ['bad'] }]);
   });
 
-  test('is found in variables too', async () => {
+  test('an illegal page is found in variables too', async () => {
     const query =
       'query ($first: Int, $last: Int, $before: Cursor) { itemCollection(first: $first, last: $last, before: $before) { edges { cursor } } }';
     expect(await errors(query, { first: -3 })).toEqual(['`first` must be an unsigned integer']);
@@ -143,7 +143,7 @@ describe('an illegal page', () => {
     expect(await errors(query, { last: 1 })).toEqual([]);
   });
 
-  test('is rejected as a whole where the argument is no integer', async () => {
+  test('an illegal page is rejected as a whole where the argument is no integer', async () => {
     for (const value of ['"1; drop table lib.item"', '1.5', 'true', '2147483648']) {
       expect(await run(`{ itemCollection(first: ${value}) { edges { cursor } } }`)).not.toHaveProperty('data');
     }
@@ -232,7 +232,7 @@ describe('page info', () => {
   });
 
   test.each(['hasPreviousPage', '__typename', 'hasNextPage', 'startCursor', 'hasPreviousPage __typename'])(
-    'answers %s of the page info alone',
+    'page info answers %s of the page info alone',
     async (selected) => {
       const data = await ask(`{ itemCollection(first: 2) { pageInfo { ${selected} } } }`);
       const known = { hasPreviousPage: false, __typename: 'PageInfo', hasNextPage: true, startCursor: 'WzFd' };

@@ -59,7 +59,7 @@ describe('a relationship', () => {
     expect(data.deleteFromlockerCollection).toEqual({ affectedCount: 2 });
   });
 
-  test('leads to many rows where the unique index is partial or on an expression', async () => {
+  test('a relationship leads to many rows where the unique index is partial or on an expression', async () => {
     const data = await ask(
       '{ personByPk(id: 1) { membershipCollection { edges { node { id } } } aliasCollection { edges { node { id } } } } }',
     );

@@ -40,7 +40,7 @@ const asRed = { claims: { tenant: 'red' } };
 const id = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
 
 describe('row level security', () => {
-  test('hides rows from collections, counts, aggregates and page info', async () => {
+  test('row level security hides rows from collections, counts, aggregates and page info', async () => {
     const data = await execution.data(
       'anon',
       `{ ownerCollection { totalCount edges { node { name } } pageInfo { hasNextPage hasPreviousPage } aggregate { count max { id } } } }`,
@@ -54,7 +54,7 @@ describe('row level security', () => {
     });
   });
 
-  test('makes hidden rows null for lookups, node ids and related rows', async () => {
+  test('row level security makes hidden rows null for lookups, node ids and related rows', async () => {
     const query = `query ($id: ID!) { ownerByPk(id: 2) { name } node(nodeId: $id) { nodeId }
       petCollection { edges { node { name owner { name } } } } firstPet { name } }`;
     expect(await execution.data('anon', query, { ...asRed, variables: { id: id(['lib', 'owner', 2]) } })).toEqual({
@@ -67,7 +67,7 @@ describe('row level security', () => {
     });
   });
 
-  test('hides the rows behind a parent', async () => {
+  test('row level security hides the rows behind a parent', async () => {
     const query = '{ ownerCollection { edges { node { petCollection { totalCount edges { node { name } } } } } } }';
     const blue = await execution.data('anon', query, { claims: { tenant: 'blue' } });
     expect(blue.ownerCollection.edges).toEqual([
@@ -76,7 +76,7 @@ describe('row level security', () => {
     expect((await execution.data('anon', query)).ownerCollection.edges).toEqual([]);
   });
 
-  test('does not bind a role that bypasses it, nor the owner of a view or function', async () => {
+  test('row level security does not bind a role that bypasses it, nor the owner of a view or function', async () => {
     const all = '{ ownerCollection { totalCount } }';
     expect((await execution.data('service_role', all)).ownerCollection.totalCount).toBe(2);
     const views = await execution.data(
@@ -91,7 +91,7 @@ describe('row level security', () => {
 });
 
 describe('a role', () => {
-  test('runs everything as itself', async () => {
+  test('a role runs everything as itself', async () => {
     expect(await execution.data('anon', '{ whoami }')).toEqual({ whoami: 'anon' });
     expect(await execution.data('authenticated', '{ whoami }')).toEqual({ whoami: 'authenticated' });
   });
@@ -111,13 +111,13 @@ describe('a role', () => {
     ],
     ['a function it may not execute', '{ ownerCount }'],
     ['a namespace that is not exposed', '{ thingCollection { edges { cursor } } }'],
-  ])('does not know %s', async (_, query) => {
+  ])('a role does not know %s', async (_, query) => {
     const body = await execution.run('authenticated', query, asRed);
     expect(body).not.toHaveProperty('data');
     expect(body.errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
   });
 
-  test('reads the columns it may select', async () => {
+  test('a role reads the columns it may select', async () => {
     const { data, errors } = await execution.run(
       'authenticated',
       '{ petCollection { totalCount edges { cursor node { id name nodeId } } aggregate { max { name } } } }',
@@ -135,7 +135,7 @@ describe('a role', () => {
     expect(await names('authenticated')).toEqual(['nodeId', 'id', 'name']);
   });
 
-  test('loses a table with the grant, at the next reading of the catalog', async () => {
+  test('a role loses a table with the grant, at the next reading of the catalog', async () => {
     await database.query('grant select on lib.private to authenticated');
     await execution.reload();
     expect(await execution.data('authenticated', '{ privateCollection { edges { cursor } } }')).toEqual({
@@ -163,7 +163,7 @@ describe('a role', () => {
 });
 
 describe('privileges that the schema cannot show', () => {
-  test('end in an error of the database: a key column that may not be selected', async () => {
+  test('privileges that the schema cannot show end in an error of the database: a key column that may not be selected', async () => {
     const partial = await openReader([
       'create schema lib; grant usage on schema lib to anon; create table lib.half (id int primary key, name text); grant select (name) on lib.half to anon',
     ]);

@@ -7,7 +7,7 @@ import { openReader } from './reader.ts';
 const { ask, run, text } = await openReader(['query-library.sql', 'query-functions.sql']);
 
 describe('fields of one response key', () => {
-  test('merge at the root, in edges and in nodes, across fragments and repetitions', async () => {
+  test('fields of one response key merge at the root, in edges and in nodes, across fragments and repetitions', async () => {
     const data = await ask(
       `
       query ($n: Int) {
@@ -71,7 +71,7 @@ describe('fields of one response key', () => {
 });
 
 describe('a fragment', () => {
-  test('may be named or inline, with or without a type, on an interface, on the root', async () => {
+  test('a fragment may be named or inline, with or without a type, on an interface, on the root', async () => {
     const query = `{ ...q ... on Query { b: __typename } ... { c: __typename } }
       fragment q on Query { volumeByPk(shelfMark: "QA-9") { ...v ... on Node { id: nodeId } ... { s: shelfMark } } }
       fragment v on Volume { shelfMark }`;
@@ -171,7 +171,7 @@ describe('@skip and @include', () => {
     expect(z).toEqual({ z: 'Query', ...(expected as object) });
   });
 
-  test('read nothing of what is left out', async () => {
+  test('@skip and @include read nothing of what is left out', async () => {
     const query = 'query ($on: Boolean!) { loanCollection { totalCount @include(if: $on) __typename } }';
     expect(await text(query, { on: false })).not.toContain('"loan"');
     expect(await text(query, { on: true })).toContain('"loan"');

@@ -19,7 +19,7 @@ describe('one text', () => {
     );
   const given = { first: 1, after: cursor([0, 'A', 1]), filter: { seq: { eq: 1 } }, in: ['AB-01'], id: '0', order: [] };
 
-  test('serves every value of every scalar variable', async () => {
+  test('one text serves every value of every scalar variable', async () => {
     const expected = await text(query, given);
     const others = [
       { first: 30 }, { first: 99999 }, { first: 0 }, { after: cursor([99, 'Z', 3]) }, { filter: { seq: { eq: 7 } } }, { in: [] }, { in: ['a', 'b', 'c'] },
@@ -28,7 +28,7 @@ describe('one text', () => {
     for (const other of others) expect(await text(query, { ...given, ...other }), JSON.stringify(other)).toBe(expected);
   });
 
-  test('serves one set of keys and directions: other ones have other texts', async () => {
+  test('one text serves one set of keys and directions: other ones have other texts', async () => {
     const expected = await text(query, given);
     const others = [
       { filter: { seq: { gt: 1 } } }, { filter: { seq: { eq: 1 }, dueOn: { is: 'NULL' } } }, { after: null }, { after: cursor([null, 'A', 1]) },
@@ -38,7 +38,7 @@ describe('one text', () => {
     expect(new Set([expected, ...texts]).size).toBe(others.length + 1);
   });
 
-  test('holds no value of a request, whether it is written in the document or given', async () => {
+  test('one text holds no value of a request, whether it is written in the document or given', async () => {
     const written = await text(
       '{ loanCollection(filter: {shelfMark: {eq: "needle", in: ["needle"]}, fee: {gt: "12345"}}, after: "WyJuZWVkbGUiXQ==") { edges { cursor } } }',
     );
@@ -47,7 +47,7 @@ describe('one text', () => {
     expect(aliased).toContain('{"needle":');
   });
 
-  test('has limits that are written in the document inside, and those of variables as parameters', async () => {
+  test('one text has limits that are written in the document inside, and those of variables as parameters', async () => {
     expect(await text('{ loanCollection(first: 7, offset: 9) { edges { cursor } } }')).toMatch(/limit 7 offset 9/);
     expect(await text('query ($n: Int) { loanCollection(first: $n) { edges { cursor } } }', { n: 7 })).toMatch(
       /limit \$\d+/,
@@ -55,7 +55,7 @@ describe('one text', () => {
     expect(await text('{ loanCollection(first: 700) { edges { cursor } } }')).toMatch(/limit 30/);
   });
 
-  test('is the same for documents that differ in layout only', async () => {
+  test('one text is the same for documents that differ in layout only', async () => {
     expect(await text('{loanCollection{edges{cursor}}}')).toBe(
       await text('query  x {\n loanCollection { edges { cursor } } } # comment'),
     );

@@ -101,7 +101,7 @@ describe('a value that is read', () => {
     expect(String(body).replaceAll(' ', '')).toContain('"domJson":{"n":123456789012345678901.5}');
   });
 
-  test('is the same inside a connection', async () => {
+  test('a value that is read is the same inside a connection', async () => {
     const fields = 'big amount padded jb hue hues jbs bigs price domPair objectId zoned';
     const data = await ask(
       `{ thingByPk(id: 1) { ${fields} } thingCollection(first: 1) { edges { node { ${fields} } } } }`,
@@ -180,7 +180,7 @@ describe('an operand', () => {
     ['[Boolean!]', '{flags: {eq: $v}}', [true, false]],
     ['[String!]', '{txts: {contains: $v}}', ['b,c']],
     ['[String!]', '{shorts: {contains: $v}}', 'ab'],
-  ])('may be a variable of type %s in %s', async (type, filter, variable) => {
+  ])('an operand may be a variable of type %s in %s', async (type, filter, variable) => {
     expect(await ids(filter, { v: variable }, `query ($v: ${type})`)).toEqual([1]);
   });
 
@@ -240,7 +240,7 @@ describe('an enum', () => {
     expect(await column('thingCollection(filter: {hue: {eq: "2nd"}})', 'id')).toEqual([3]);
   });
 
-  test('may get a label between others, which sorts where it stands', async () => {
+  test('an enum may get a label between others, which sorts where it stands', async () => {
     const later = await openReader([
       "create schema lib; grant usage on schema lib to anon; create type lib.size as enum ('s', 'l'); create table lib.shirt (id int primary key, size lib.size); insert into lib.shirt values (1, 'l'), (2, 's'); grant select on lib.shirt to anon",
     ]);
@@ -254,7 +254,7 @@ describe('an enum', () => {
     expect(await sizes('(filter: {size: {in: [m, s]}}, orderBy: {size: DescNullsLast})')).toEqual(['m', 's']);
   });
 
-  test('stands in a cursor under its label', async () => {
+  test('an enum stands in a cursor under its label', async () => {
     const data = await ask('{ thingCollection(first: 1, orderBy: {hue: AscNullsLast}) { edges { cursor } } }');
     expect(Buffer.from(data.thingCollection.edges[0].cursor, 'base64').toString()).toBe('["dark-blue", 1]');
   });

@@ -12,7 +12,7 @@ describe('a variable', () => {
   const length = async (variables?: Record<string, unknown>) =>
     (await ask(query, variables)).volumeCollection.edges.length;
 
-  test('has its default where it is left out, and null where it is null', async () => {
+  test('a variable has its default where it is left out, and null where it is null', async () => {
     expect(await length()).toBe(2);
     expect(await length({ n: 1 })).toBe(1);
     expect(await length({ n: null })).toBe(4);
@@ -40,7 +40,7 @@ describe('a variable', () => {
     expect(body.errors[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
   });
 
-  test('may have a name of JavaScript objects', async () => {
+  test('a variable may have a name of JavaScript objects', async () => {
     const head = 'query ($constructor: Int, $__proto__: Int, $toString: Int)';
     const selection =
       '{ volumeCollection(first: $constructor, offset: $toString, last: $__proto__) { edges { node { shelfMark } } } }';
@@ -130,15 +130,18 @@ describe('a variable in a place of another type', () => {
     ['query ($o: Boolean) { a: __typename ... @include(if: $o) { b: __typename } }', { o: null }],
     ['query ($o: String) { a: __typename b: __typename @include(if: $o) }', { o: 'true' }],
     ['query ($o: ID) { node(nodeId: $o) { nodeId } }', { o: null }],
-  ])('is rejected where its value does not fit: %s with %j', async (query, variables) => {
-    const body = await run(`${query}`, variables);
-    expect(body).not.toHaveProperty('data');
-    expect(body.errors).toHaveLength(1);
-    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
-    expect(body.errors[0].message).toMatch(/"\$o".*expected/);
-  });
+  ])(
+    'a variable in a place of another type is rejected where its value does not fit: %s with %j',
+    async (query, variables) => {
+      const body = await run(`${query}`, variables);
+      expect(body).not.toHaveProperty('data');
+      expect(body.errors).toHaveLength(1);
+      expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+      expect(body.errors[0].message).toMatch(/"\$o".*expected/);
+    },
+  );
 
-  test('may stand in several places of different types', async () => {
+  test('a variable in a place of another type may stand in several places of different types', async () => {
     const query =
       'query ($v: String) { a: loanCollection(filter: {shelfMark: {eq: $v}}) { totalCount } b: loanCollection(filter: {shelfMark: {in: $v}}) { totalCount } }';
     expect(await ask(query, { v: 'QA-76' })).toEqual({ a: { totalCount: 3 }, b: { totalCount: 3 } });
@@ -148,7 +151,7 @@ describe('a variable in a place of another type', () => {
 });
 
 describe('a variable in a fragment', () => {
-  test('has the value of the operation that uses the fragment', async () => {
+  test('a variable in a fragment has the value of the operation that uses the fragment', async () => {
     const query =
       'query a ($n: Int) { ...f } query b ($n: Int = 1) { ...f } fragment f on Query { c: volumeCollection(first: $n) { edges { cursor } } }';
     const count = async (operationName: string, variables: Record<string, unknown>) =>
@@ -158,7 +161,7 @@ describe('a variable in a fragment', () => {
     expect(await count('a', { n: 2 })).toBe(2);
   });
 
-  test('may have different types in different operations', async () => {
+  test('a variable in a fragment may have different types in different operations', async () => {
     const query =
       'query a ($n: Int!) { ...f } query b ($n: [Int!]) { ...f } fragment f on Query { c: loanCollection(filter: {seq: {in: $n}}) { edges { cursor } } }';
     for (const [operationName, n] of [
@@ -170,7 +173,7 @@ describe('a variable in a fragment', () => {
     }
   });
 
-  test('may have the name of a variable of another type, of another operation with fragments of its own', async () => {
+  test('a variable in a fragment may have the name of a variable of another type, of another operation with fragments of its own', async () => {
     const query = `query a ($v: Int) { ...byNumber } fragment byNumber on Query { c: loanCollection(first: $v) { edges { cursor } } }
       query b ($v: String) { ...outer } fragment outer on Query { ...byText } fragment byText on Query { c: loanCollection(filter: {shelfMark: {eq: $v}}) { edges { cursor } } }
       fragment nobody on Query { c: loanCollection(offset: $v) { edges { cursor } } }`;

@@ -72,7 +72,7 @@ describe('the sample of the manual', () => {
     full = buildSchema(await modelOf(database, 'authenticated', 'lib'));
   });
 
-  test('gives the types and the order that the manual shows', () => {
+  test('the sample of the manual gives the types and the order that the manual shows', () => {
     expect(sdl(full, 'Volume', 'VolumeFilter', 'VolumeOrderBy', 'VolumeInsertInput', 'LoanState')).toBe(
       `type Volume implements Node {
   nodeId: ID!
@@ -118,7 +118,7 @@ enum LoanState {
     );
   });
 
-  test('names relationships after their columns or tables, with the nullability of the keys', () => {
+  test('the sample of the manual names relationships after their columns or tables, with the nullability of the keys', () => {
     expect(sdl(full, 'Loan')).toContain('  state: LoanState!\n  patron: Patron!\n  volume: Volume!\n');
     expect(fieldNames(full, 'Patron')).toEqual([
       ...['nodeId', 'id', 'fullName', 'sponsorId', 'sponsor', 'patronCollection', 'loanCollection'],
@@ -151,7 +151,7 @@ enum LoanState {
     expect(fieldNames(schema, 'Query')).toEqual(['node']);
   });
 
-  test('is described completely to a role, and differently to each', async () => {
+  test('the sample of the manual is described completely to a role, and differently to each', async () => {
     for (const role of ['authenticated', 'anon']) {
       const client = buildClientSchema(await introspect(await modelOf(database, role, 'lib')));
       expect(validateSchema(client)).toEqual([]);

@@ -73,7 +73,7 @@ describe('sign-in', () => {
 });
 
 describe('emails', () => {
-  test('are saved through a proxy that weakens the tag of a compressed answer; a draft that somebody else has stored word for word is none any more', async () => {
+  test('emails are saved through a proxy that weakens the tag of a compressed answer; a draft that somebody else has stored word for word is none any more', async () => {
     const { page } = await studio.visit('users');
     await page.route('**/config/auth', async (route) => {
       const response = await route.fetch();
@@ -104,7 +104,7 @@ describe('a text that the project starts with', () => {
     return ((await response.json()) as Record<string, unknown>).mailer_subjects_phone_changed_notification;
   };
 
-  test('gives way to the built-in one, and comes back', async () => {
+  test('a text that the project starts with gives way to the built-in one, and comes back', async () => {
     const { page } = await studio.visit(path);
     await expect.poll(() => subject(page).textContent()).toBe(startSubject);
     await page.getByRole('button', { name: 'Restore default' }).click();
@@ -120,7 +120,7 @@ describe('a text that the project starts with', () => {
     expect(row).toEqual({ values: {} });
   });
 
-  test('comes back with a version that had no text of its own', async () => {
+  test('a text that the project starts with comes back with a version that had no text of its own', async () => {
     await studio.patch({ mailer_templates_phone_changed_notification_content: '<p>{{ .Phone }}</p>' });
     await studio.patch({ mailer_subjects_phone_changed_notification: '' });
     const { page } = await studio.visit(path);
@@ -137,7 +137,7 @@ describe('a text that the project starts with', () => {
 });
 
 describe('inbox', () => {
-  test('is shown again when a refusal has passed', async () => {
+  test('inbox is shown again when a refusal has passed', async () => {
     await studio.ask('/invite', { email: 'ada@mail.test' }, serviceKey);
     const { page } = await studio.visit('inbox');
     await page.getByText('1 email', { exact: true }).waitFor();

@@ -237,7 +237,7 @@ describe('every page', () => {
     });
 
   test.each(looks)(
-    'has no fault that axe-core finds, and fits; with nothing to show it says in its middle what comes next: $colorScheme, $viewport.width',
+    'every page has no fault that axe-core finds, and fits; with nothing to show it says in its middle what comes next: $colorScheme, $viewport.width',
     async (look) => {
       const { page } = await studio.visit('inbox', look);
       await page.getByRole('heading', { name: 'No email yet' }).waitFor();
@@ -289,7 +289,7 @@ describe('every page', () => {
     },
   );
 
-  test('is small: all but GraphiQL comes in less than 1.2 MB', async () => {
+  test('every page is small: all but GraphiQL comes in less than 1.2 MB', async () => {
     const { page } = await studio.visit('', { entry: 'stranger', isFirst: true });
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     const sizes: number[] = [];

@@ -46,7 +46,7 @@ const list = (page: Page) => page.getByRole('navigation', { name: 'Tables' });
 describe('the schema', () => {
   const drawing = (page: Page) => page.getByRole('group', { name: 'Tables, with lines' });
 
-  test('says of what a role does not see why, with the statement that changes it; run elsewhere, it shows at once', async () => {
+  test('the schema says of what a role does not see why, with the statement that changes it; run elsewhere, it shows at once', async () => {
     const { page, problems, foreign } = await studio.visit('schema', {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
@@ -114,7 +114,7 @@ describe('the schema', () => {
     }
   });
 
-  test('counts as hidden what the role does not see, and lists apart what it sees and cannot write', async () => {
+  test('the schema counts as hidden what the role does not see, and lists apart what it sees and cannot write', async () => {
     const { page } = await studio.visit('schema');
     const apart = page.getByRole('region', { name: 'Visible, with fewer operations' });
     await apart.waitFor();
@@ -131,7 +131,7 @@ describe('the schema', () => {
     await expect.poll(() => badge.textContent()).toBe(String(hidden.length));
   });
 
-  test('goes from one role to another at the same table, and finds tables by their fields', async () => {
+  test('the schema goes from one role to another at the same table, and finds tables by their fields', async () => {
     const { page } = await studio.visit('schema/Customer?role=service_role');
     await page.getByRole('row', { name: 'fullName full_name String!' }).waitFor();
     await page.getByRole('searchbox').fill('full_n');
@@ -143,7 +143,7 @@ describe('the schema', () => {
     await page.getByText('Table public.customer exists; role anon has no SELECT.').waitFor();
   });
 
-  test('is shown to operators alone', async () => {
+  test('the schema is shown to operators alone', async () => {
     const token = await addToken(studio.database);
     const { page } = await visitWith('schema', { 'pgreflect:access-token': token });
     await page.getByRole('alert').getByText(operatorTokenCommand, { exact: true }).waitFor();
@@ -156,7 +156,7 @@ describe('users', () => {
   const emails = async () =>
     await studio.database.query('select recipient, kind from auth.pgreflect_captured_email order by id');
 
-  test('are invited, get an email to set a new password, and are signed out everywhere', async () => {
+  test('users are invited, get an email to set a new password, and are signed out everywhere', async () => {
     const { page, problems } = await studio.visit('users');
     await page.getByText('No users yet').waitFor();
     await page.getByRole('button', { name: 'Invite user' }).click();
@@ -194,7 +194,7 @@ describe('users', () => {
     expect(problems).toEqual([]);
   });
 
-  test('are deleted when that was confirmed', async () => {
+  test('users are deleted when that was confirmed', async () => {
     await add({ email: 'ada@mail.test' });
     const { page } = await studio.visit('users');
     await page.getByRole('link', { name: 'ada@mail.test' }).click();
@@ -211,7 +211,7 @@ describe('users', () => {
     expect(await count()).toBe(0);
   });
 
-  test('are found by address and by name, and shown in pages', async () => {
+  test('users are found by address and by name, and shown in pages', async () => {
     // Each would get a password of its own through the API, whose hash takes its time.
     await studio.database.query(`insert into auth.users (instance_id, id, aud, email, raw_user_meta_data, created_at)
       select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'authenticated', format('user%s@mail.test', number),
@@ -242,7 +242,7 @@ describe('users', () => {
     ['one with a wrong signature', `${serviceKey}x`],
     ['the anon key', anonKey],
   ])(
-    'are read with the service key; %s is refused and forgotten, and a better one is asked for',
+    'users are read with the service key; %s is refused and forgotten, and a better one is asked for',
     async (_which, wrong) => {
       // The project tells its keys to nobody who may only read.
       const reader = await addToken(studio.database, { scopes: ['auth_config:read'] });
@@ -266,7 +266,7 @@ describe('users', () => {
     },
   );
 
-  test('are read with the key that the project tells after one was refused that somebody gave', async () => {
+  test('users are read with the key that the project tells after one was refused that somebody gave', async () => {
     const wrong = JSON.stringify({ anon: anonKey, service: anonKey });
     const { page } = await visitWith('users', { 'pgreflect:access-token': accessToken, 'pgreflect:keys': wrong });
     await page.getByRole('alert').getByText('The service key was refused').waitFor();
@@ -281,7 +281,7 @@ describe('both', () => {
     { colorScheme: 'dark', viewport: { width: 320, height: 740 } },
   ] as const;
 
-  test.each(looks)('have no fault that axe-core finds, and fit: $colorScheme, $viewport.width', async (look) => {
+  test.each(looks)('both have no fault that axe-core finds, and fit: $colorScheme, $viewport.width', async (look) => {
     await studio.ask('/invite', { email: 'ada@mail.test' }, serviceKey);
     const { page } = await studio.visit('schema', look);
     const found: Record<string, readonly unknown[]> = {};

@@ -51,7 +51,7 @@ test.each([
   },
 );
 
-test('its files have names that change with them, so browsers keep them; other names are not there', async () => {
+test('files of the studio have names that change with them, so browsers keep them; other names are not there', async () => {
   const { gateway } = await start();
   const page = await (await fetch(`${gateway.url}/studio`)).text();
   const [script = ''] = /\/studio\/assets\/[\w-]+\.js/.exec(page) ?? [];

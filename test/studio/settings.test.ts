@@ -104,7 +104,7 @@ test('offers no scope and no end that the token in use lacks, and asks for anoth
   await page.getByRole('heading', { name: 'Your access token is no longer valid' }).waitFor();
 });
 
-test('shows those who may see no tokens the command that creates a token for them', async () => {
+test('the page shows those who may see no tokens the command that creates a token for them', async () => {
   const page = await visitWith(await addToken(studio.database));
   await page.getByRole('alert').getByText(operatorTokenCommand, { exact: true }).waitFor();
 });
@@ -112,7 +112,7 @@ test('shows those who may see no tokens the command that creates a token for the
 test.each([
   { colorScheme: 'light', viewport: { width: 1600, height: 1000 } },
   { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
-] as const)('has no fault that axe-core finds, and fits: $colorScheme, $viewport.width', async (look) => {
+] as const)('the page has no fault that axe-core finds, and fits: $colorScheme, $viewport.width', async (look) => {
   await addToken(studio.database, { scopes: accessScopes, expiresAt: new Date(Date.now() + 86_400_000) });
   const { page } = await studio.visit(path, look);
   const excess = () =>

@@ -38,7 +38,7 @@ async function describeSchema(database: TestDatabase): Promise<readonly string[]
 }
 
 describe('a database of Supabase Auth', () => {
-  test('is taken over as it is: nothing but our own tables is added', async () => {
+  test('a database of Supabase Auth is taken over as it is: nothing but our own tables is added', async () => {
     const database = await createDatabase(fixture('auth-original.sql'));
     const described = async () => (await describeSchema(database)).filter((line) => !line.includes('FUNCTION auth.'));
     const before = await described();
@@ -47,7 +47,7 @@ describe('a database of Supabase Auth', () => {
     expect(await database.query('select version from auth.schema_migrations order by 1')).toHaveLength(2);
   });
 
-  test('has columns, indexes and keys that a schema made by us has too', async () => {
+  test('a database of Supabase Auth has columns, indexes and keys that a schema made by us has too', async () => {
     const theirs = await createDatabase(fixture('auth-original.sql'));
     const ours = await createDatabase();
     await migrate(openSystemPool(ours.url, 1), { apiRoles });
@@ -72,7 +72,7 @@ function simplify(line: string): string {
 }
 
 describe('an empty database', () => {
-  test('gets every table once when five processes start at the same instant', async () => {
+  test('an empty database gets every table once when five processes start at the same instant', async () => {
     const database = await createDatabase();
     const pools = Array.from({ length: 5 }, () => openSystemPool(database.url, 1));
     const ran = await Promise.all(pools.map((pool) => migrate(pool, { apiRoles })));
@@ -92,7 +92,7 @@ describe('an empty database', () => {
     expect(await migrate(pool, { apiRoles })).toEqual([]);
   });
 
-  test('is unchanged where a statement fails in the middle', async () => {
+  test('an empty database is unchanged where a statement fails in the middle', async () => {
     const database = await createDatabase();
     const broken = {
       version: 2,
@@ -104,7 +104,7 @@ describe('an empty database', () => {
     expect(await database.query(`select nspname from pg_namespace where nspname = 'auth'`)).toEqual([]);
   });
 
-  test('is refused to a login that may not create schemas, and the refusal says what to do', async () => {
+  test('an empty database is refused to a login that may not create schemas, and the refusal says what to do', async () => {
     const database = await createDatabase();
     const pool = openSystemPool(database.urlAs('authenticator', 'test'), 1);
     await expect(migrate(pool, { apiRoles })).rejects.toThrow(/permission denied.*--admin-database-url/s);
@@ -150,7 +150,7 @@ describe('what somebody has captured', () => {
     return text.replace(/^ {2}return (coalesce[^;]*);/m, '  as $body$\n  select $1\n$body$;');
   }
 
-  test('does not run after the migration: indexes, generated columns and functions are recreated', async () => {
+  test('what somebody has captured does not run after the migration: indexes, generated columns and functions are recreated', async () => {
     const database = await makeCaptured();
     await database.query(`${insertUser}; ${insertIdentity}; ${insertToken}; ${ask}`);
     const caught = 'select distinct what from public.caught order by what';
@@ -167,7 +167,7 @@ describe('what somebody has captured', () => {
     await expect(database.query(again)).rejects.toThrow('confirmation_token_idx');
   });
 
-  test('is found without changes to other objects, and a function with another body stays', async () => {
+  test('what somebody has captured is found without changes to other objects, and a function with another body stays', async () => {
     const own = `create or replace function auth.role() returns text language sql stable as $$ select 'mine' $$`;
     const database = await createDatabase();
     const pool = openSystemPool(database.url, 1);
@@ -183,14 +183,14 @@ describe('what somebody has captured', () => {
 });
 
 describe('the helper functions', () => {
-  test('are inlined into the policies that call them', async () => {
+  test('the helper functions are inlined into the policies that call them', async () => {
     const database = await createDatabase('create table public.note (owner uuid)');
     await migrate(openSystemPool(database.url, 1), { apiRoles });
     const plan = await database.query('explain (verbose) select * from public.note where owner = auth.uid()');
     expect(JSON.stringify(plan)).not.toContain('auth.uid');
   });
 
-  test("give policies the caller's claims", async () => {
+  test("the helper functions give policies the caller's claims", async () => {
     const database = await createDatabase();
     await migrate(openSystemPool(database.url, 1), { apiRoles });
     const ask = `select auth.uid()::text as uid, auth.role() as role, auth.email() as email, auth.jwt() ->> 'sub' as sub`;

@@ -87,7 +87,7 @@ describe('a token of before the last one', () => {
     expect(await loadSession(auth.pool, session.id)).not.toBeNull();
   });
 
-  test('gives a further token within the interval', async () => {
+  test('a token of before the last one gives a further token within the interval', async () => {
     const { token } = await signedIn();
     const second = (await refresh(token)).refreshToken;
     const third = (await refresh(second)).refreshToken;
@@ -97,7 +97,7 @@ describe('a token of before the last one', () => {
     expect((await refresh(further)).refreshToken).toMatch(/^[a-z2-7]{12}$/);
   });
 
-  test('is refused with rotation off, and the active token stays valid', async () => {
+  test('a token of before the last one is refused with rotation off, and the active token stays valid', async () => {
     const { token } = await signedIn();
     const config = { refresh_token_rotation_enabled: false };
     const second = (await refresh(token, config)).refreshToken;

@@ -165,7 +165,7 @@ describe('a bearer', () => {
     return { user, session, token };
   }
 
-  test('is the user and the session of the token', async () => {
+  test('a bearer is the user and the session of the token', async () => {
     const { user, session, token } = await tokenFor('bearer@mail.test');
     const found = await bearer(token);
     expect([found.user.id, found.session?.id]).toEqual([user.id, session.id]);
@@ -177,7 +177,7 @@ describe('a bearer', () => {
   });
 
   test.each([undefined, '', 'Basic x', 'Bearer', 'Bearer ', 'Bearer  two', 'Bearer a b'])(
-    'is needed: "%s" is none',
+    'a bearer is needed: "%s" is none',
     async (header) => {
       const asked = authenticateUser(header, { verify, database: auth.pool, now: auth.clock.now() }, 'read');
       await expect(asked).rejects.toMatchObject({ code: 'no_authorization', status: 401 });
@@ -201,7 +201,7 @@ describe('a bearer', () => {
     await expect(bearer(token)).rejects.toMatchObject({ code: 'bad_jwt', status, message });
   });
 
-  test('is refused once the session has ended, the user is gone or banned', async () => {
+  test('a bearer is refused once the session has ended, the user is gone or banned', async () => {
     const ended = await tokenFor('ended@mail.test');
     await endSessions(auth.pool, ended.user.id, 'global', null);
     await expect(bearer(ended.token)).rejects.toMatchObject({ ...forbidden, code: 'session_not_found' });
@@ -218,7 +218,7 @@ describe('a bearer', () => {
     await expect(bearer(token)).rejects.toMatchObject({ code: 'session_not_found' });
   });
 
-  test('is an admin by the role claim, with or without a session', async () => {
+  test('a bearer is an admin by the role claim, with or without a session', async () => {
     const admin = (token: string) =>
       authenticateAdmin(`bearer ${token}`, { verify, database: auth.pool, now: auth.clock.now() }, defaultAuthConfig, [
         'service_role',
@@ -236,7 +236,7 @@ describe('a bearer', () => {
     expect(() => assertNotAnonymous({})).not.toThrow();
   });
 
-  test('decides the audience, unless the header does or it is an admin', () => {
+  test('a bearer decides the audience, unless the header does or it is an admin', () => {
     const facts = { header: undefined, claims: null, adminRoles: ['service_role'], usual: 'authenticated' };
     expect(requestAudience(facts)).toBe('authenticated');
     expect(requestAudience({ ...facts, claims: { aud: 'shop', role: 'authenticated' } })).toBe('shop');

@@ -120,7 +120,7 @@ describe('a hash of Supabase Auth', () => {
     expect([await checkHash('user1password', hash), await checkHash('user2password', hash)]).toEqual([true, false]);
   });
 
-  test('is made anew where it is not what we make', () => {
+  test('a hash of Supabase Auth is made anew where it is not what we make', () => {
     expect(isOutdated('$2b$10$j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG')).toBe(false);
     expect(isOutdated('$2b$04$j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG')).toBe(true);
     expect(isOutdated('$argon2id$v=19$')).toBe(true);
@@ -129,7 +129,7 @@ describe('a hash of Supabase Auth', () => {
 });
 
 describe('the policy', () => {
-  test('counts bytes, and refuses more than bcrypt looks at', async () => {
+  test('the policy counts bytes, and refuses more than bcrypt looks at', async () => {
     await expect(assertStrong('a'.repeat(73), policy, notPwned)).rejects.toMatchObject({
       code: 'validation_failed',
       status: 400,
@@ -140,7 +140,7 @@ describe('the policy', () => {
     await assertStrong('ééé', policy, notPwned);
   });
 
-  test('names the reason, and all of them where there are several', async () => {
+  test('the policy names the reason, and all of them where there are several', async () => {
     const strict = { ...policy, password_required_characters: 'abc:0123' };
     await expect(assertStrong('xxxxx', strict, notPwned)).rejects.toMatchObject({
       code: 'weak_password',
@@ -158,7 +158,7 @@ describe('the policy', () => {
     expect(await findWeakness('password', policy, async () => true)).toBeNull();
   });
 
-  test('reads sets of characters, a colon behind a backslash as one of them', () => {
+  test('the policy reads sets of characters, a colon behind a backslash as one of them', () => {
     expect(splitCharacterSets('abc:0-9\\:x:')).toEqual(['abc', '0-9:x']);
     expect(splitCharacterSets('')).toEqual([]);
   });

@@ -177,19 +177,19 @@ describe('the allow list', () => {
     expect(isAllowed(url, list)).toBe(expected);
   });
 
-  test('is split at commas outside braces', () => {
+  test('the allow list is split at commas outside braces', () => {
     expect(splitPatterns('https://{a,b}.test, x\\,y ,,')).toEqual(['https://{a,b}.test', 'x\\,y']);
   });
 
   test.each(['https://[a.test', 'https://{a,b.test', 'x\\', 'x[]', 'x[b-a]'])(
-    'says that %s is malformed',
+    'the allow list says that %s is malformed',
     (pattern) => {
       expect(checkPattern(`https://fine.test/, ${pattern}`)).toContain('pattern "');
       expect(isAllowed('https://a.test', pattern)).toBe(false);
     },
   );
 
-  test('answers at once, whatever pattern and address are like', () => {
+  test('the allow list answers at once, whatever pattern and address are like', () => {
     const pattern = compileUrlPattern(`${'**a'.repeat(60)}b`);
     expect(pattern.matches('a'.repeat(16_000))).toBe(false);
     expect(pattern.matches('a'.repeat(1_000_000))).toBe(false);

@@ -15,7 +15,7 @@ describe('an email address', () => {
     expect(parseEmail(email)).toBe(email),
   );
 
-  test('is stored in lower case', () => expect(parseEmail('Ana@X.test')).toBe('ana@x.test'));
+  test('an email address is stored in lower case', () => expect(parseEmail('Ana@X.test')).toBe('ana@x.test'));
 
   test.each([
     ['', 'An email address is required'],
@@ -29,7 +29,7 @@ describe('an email address', () => {
 });
 
 describe('a phone number', () => {
-  test('loses its plus sign and blanks', () => expect(parsePhone('+49 151 000')).toBe('49151000'));
+  test('a phone number loses its plus sign and blanks', () => expect(parsePhone('+49 151 000')).toBe('49151000'));
 
   test.each(['', '0151', '++49', '49-151', '1234567890123456', '1'])('%j is none', (phone) => {
     expect(() => parsePhone(phone)).toThrow('Invalid phone number format (E.164 required)');
@@ -37,7 +37,7 @@ describe('a phone number', () => {
 });
 
 describe('metadata', () => {
-  test('is merged at the top: null deletes, objects are replaced', () => {
+  test('metadata is merged at the top: null deletes, objects are replaced', () => {
     expect(mergeMetadata({ a: 1, b: { x: 1 }, c: null }, { a: null, b: { y: 2 }, d: 3 })).toEqual({
       b: { y: 2 },
       c: null,
@@ -70,7 +70,7 @@ test('infinity stays infinity in the database', () => expect(toTimestamp(Number.
 describe('the PKCE parameters', () => {
   const challenge = 'c'.repeat(43);
 
-  test('are both or neither', () => {
+  test('the PKCE parameters are both or neither', () => {
     expect(parsePkce(null, undefined)).toBeNull();
     expect(parsePkce('', '')).toBeNull();
     expect(parsePkce(challenge, 'S256')).toEqual({ challenge, method: 's256' });
@@ -86,7 +86,7 @@ describe('the PKCE parameters', () => {
     [challenge, 'md5', 'Invalid code_challenge_method'],
   ])('%s with %s are refused', (text, method, message) => expect(() => parsePkce(text, method)).toThrow(message));
 
-  test('fit the verifier they were made of', () => {
+  test('the PKCE parameters fit the verifier they were made of', () => {
     const verifier = 'v'.repeat(50);
     const hashed = createHash('sha256').update(verifier).digest('base64url');
     expect(fitsChallenge(verifier, { challenge: hashed, method: 's256' })).toBe(true);
@@ -107,7 +107,7 @@ describe('a session', () => {
   test('without limits never ends by itself', () =>
     expect(checkSession(session, none, at(1e15, 'aal2'))).toBe('valid'));
 
-  test('ends by the first limit that it passes', () => {
+  test('a session ends by the first limit that it passes', () => {
     const limits = { sessions_timebox: 3, sessions_inactivity_timeout: 2, sessions_allow_low_aal: 1 };
     expect(checkSession(session, limits, at(hour, 'aal2'))).toBe('valid');
     expect(checkSession(session, limits, at(hour + 1, 'aal2'))).toBe('low_aal');
@@ -118,13 +118,13 @@ describe('a session', () => {
     expect(checkSession({ ...session, refreshedAt: 2 * hour }, limits, at(3 * hour))).toBe('valid');
   });
 
-  test('counts in the group of its tag, else in the first', () => {
+  test('a session counts in the group of its tag, else in the first', () => {
     expect(sessionGroup({ ...session, tag: 'phone' }, 'web, phone')).toBe('phone');
     expect(sessionGroup({ ...session, tag: 'car' }, 'web, phone')).toBe('web');
     expect(sessionGroup(session, null)).toBe('');
   });
 
-  test('has the level that its methods amount to', () => {
+  test('a session has the level that its methods amount to', () => {
     expect(aalOf([{ method: 'password', at: 0 }])).toBe('aal1');
     expect(
       aalOf([

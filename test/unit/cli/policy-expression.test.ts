@@ -23,7 +23,7 @@ test.each([
   ['words in a string', `(title = '( SELECT auth.uid()'::text)`],
   ['a quoted name', '("auth.uid()" = 1)'],
   ['a function of the operator', '(my_auth.uid() = owner)'],
-])('stays as it is: %s', (_what, expression) => {
+])('an expression stays as it is: %s', (_what, expression) => {
   expect(wrapCalls(expression)).toBe(expression);
 });
 

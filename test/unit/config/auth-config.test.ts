@@ -95,7 +95,7 @@ test('flags win over our names, these over those of Supabase Auth, these over th
 });
 
 describe('the environment', () => {
-  test('has durations, switches and lists as Supabase Auth writes them', () => {
+  test('the environment has durations, switches and lists as Supabase Auth writes them', () => {
     const { config, problems } = load({
       environment: {
         GOTRUE_SMTP_MAX_FREQUENCY: '1m30s',
@@ -127,7 +127,7 @@ describe('the environment', () => {
     });
   });
 
-  test('may name a file for a secret, not both', () => {
+  test('the environment may name a file for a secret, not both', () => {
     writeFileSync(join(directory, 'password'), 'hunter2\n');
     expect(load({ environment: { PGREFLECT_SMTP_PASS_FILE: 'password' } }).config.smtp_pass).toBe('hunter2');
     const both = load({ environment: { PGREFLECT_SMTP_PASS_FILE: 'password', PGREFLECT_SMTP_PASS: 'x' } });
@@ -135,7 +135,7 @@ describe('the environment', () => {
     expect(load({ environment: { PGREFLECT_SMTP_PASS_FILE: 'missing' } }).problems[0]?.problem).toContain('ENOENT');
   });
 
-  test('has templates inline, as files and as addresses', () => {
+  test('the environment has templates inline, as files and as addresses', () => {
     writeFileSync(join(directory, 'invite.html'), '<h2>Come in</h2>');
     const loaded = load({
       environment: {
@@ -163,7 +163,7 @@ describe('the environment', () => {
 });
 
 describe('the file', () => {
-  test('has the tables of the Supabase CLI, with what they invert', () => {
+  test('the file has the tables of the Supabase CLI, with what they invert', () => {
     const { config, templates, problems, warnings } = load({
       environment: { SMTP_PASS: 'hunter2' },
       toml: `
@@ -244,7 +244,7 @@ client_id = "us"
     });
   });
 
-  test('has bodies where the Supabase CLI looks for them: in the project, those of notifications in supabase', () => {
+  test('the file has bodies where the Supabase CLI looks for them: in the project, those of notifications in supabase', () => {
     const root = mkdtempSync(join(tmpdir(), 'auth-config-'));
     const places = [
       'templates/both.html',
@@ -277,7 +277,7 @@ client_id = "us"
     expect(found('pgreflect.toml', './none.html')).toEqual(Array(2).fill('none.html'));
   });
 
-  test('may have fields under their own names, but not the same one twice', () => {
+  test('the file may have fields under their own names, but not the same one twice', () => {
     expect(load({ toml: 'mailer_otp_length = 7' }).config.mailer_otp_length).toBe(7);
     const twice = load({ toml: 'site_url = "https://a.test"\nauth.site_url = "https://b.test"' });
     expect(twice.problems.map(({ problem }) => problem)).toEqual([
@@ -287,7 +287,7 @@ client_id = "us"
     expect(texts.problems).toHaveLength(1);
   });
 
-  test('is told of a mistyped key, and warned of one without effect that is not switched off', () => {
+  test('the file is told of a mistyped key, and warned of one without effect that is not switched off', () => {
     const off = '[auth.web3.solana]\nenabled = false\n[auth.oauth_server]\nenabled = false\nissuer = "x"';
     const { problems, warnings } = load({
       toml: `[auth]\nenabled = true\nsite_ulr = "https://a.test"\n[auth.saml]\nenabled = true\n${off}`,
@@ -298,7 +298,7 @@ client_id = "us"
     expect(warnings).toEqual(['pgreflect.toml: "auth.saml" has no effect here.']);
   });
 
-  test('switches a mail server off, and asks for no secrets of what is switched off', () => {
+  test('the file switches a mail server off, and asks for no secrets of what is switched off', () => {
     const smtp = '[auth.email.smtp]\nenabled = false\nhost = "mail.test"\npass = "env(NOT_SET)"';
     const providers = ['external.apple', 'sms.twilio'].map((path) => {
       const key = path === 'sms.twilio' ? 'auth_token' : 'secret';
@@ -314,7 +314,7 @@ client_id = "us"
     ]);
   });
 
-  test('names the key of a variable that is not set', () => {
+  test('the file names the key of a variable that is not set', () => {
     const { problems } = load({ toml: '[auth.email.smtp]\npass = "env(NOT_SET)"' });
     expect(problems).toEqual([
       {

@@ -163,7 +163,7 @@ site_url = "https://staging.test"
 site_url = "https://app.test"
 `;
 
-  test('is read whole, and one line names the parts that are not here', () => {
+  test('the config.toml of the Supabase CLI is read whole, and one line names the parts that are not here', () => {
     mkdirSync(join(directory, 'supabase'));
     writeFileSync(join(directory, 'supabase/config.toml'), toml);
     const configFile = 'supabase/config.toml';
@@ -178,7 +178,7 @@ site_url = "https://app.test"
     });
   });
 
-  test('may have a mistyped table, which is told', () => {
+  test('the config.toml of the Supabase CLI may have a mistyped table, which is told', () => {
     writeFileSync(join(directory, 'config.toml'), toml.replace('[auth]', '[auht]'));
     const problem = 'config.toml: there is no option "auht".';
     expect(problemsOf({ environment: minimal, configFile: 'config.toml' })).toEqual([problem]);

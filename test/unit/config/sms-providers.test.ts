@@ -39,7 +39,7 @@ test('where users sign in by phone the provider has to be complete, unless a hoo
   expect(checkAuthConfig({ ...phones, sms_provider: null })).toEqual([]);
 });
 
-test('its own address is https, or on this machine', () => {
+test('the address of a provider of your own is https, or on this machine', () => {
   const { problems } = load({ webhook: { url: 'http://texts.example/' } });
   expect(problems).toMatchObject([
     { problem: expect.stringMatching(/^pgreflect.toml: auth.sms.webhook.url must be an https address/) },

@@ -11,7 +11,7 @@ import { defaultTemplates } from '../../support/default-templates.ts';
 const find = (source: string, keeps = false) =>
   findDoubtfulMarkup(source, keeps).map(({ message, at, length }) => [source.slice(at, at + length), message]);
 
-describe('is warned of, at its words', () => {
+describe('doubtful markup is warned of, at its words', () => {
   test.each([
     ['<p><img alt="x" src="logo.png"></p>', 'logo.png', /^logo\.png is no web address, .* https:/],
     ["<IMG SRC='/logo.png'>", '/logo.png', /is no web address/],

@@ -23,7 +23,7 @@ test.each([
   ['headings as they are written', '<h1>Reset it</h1><p>Now</p>', 'Reset it\n\nNow'],
   ['no styles, scripts, comments and titles', '<title>t</title><style>p{}</style><script>x()</script><!-- c --><p>a</p>', 'a'],
   ['values of users as text on their line', '<p>Hi &lt;a href=&#34;https://evil.test&#34;&gt;\n\n# x&lt;/a&gt;</p>', 'Hi <a href="https://evil.test"> # x</a>'],
-])('shows %s', async (_what, html, text) => {
+])('the plain text shows %s', async (_what, html, text) => {
   expect(await toPlainText(html)).toBe(text);
 }); // biome-ignore format: a table
 

@@ -411,7 +411,7 @@ test('floats are rounded half to even on their exact value', () => {
   expect(formatFloat(5e-324, 'e', 20)).toBe('4.94065645841246544177e-324');
 });
 
-test('escapes of CSS end where the standard says', () => {
+test('CSS escapes end where the standard says', () => {
   expect(decodeCss('\\41 B\\000041C\\ffffff\\d800 x\\')).toBe('ABAC\u{fffff}f\ufffdx');
   expect(decodeBytes(Uint8Array.of(0xf0, 0x9f, 0x98, 0x80, 0xff, 0xe2, 0x82))).toBe('😀\ufffd\ufffd\ufffd');
 });
@@ -431,7 +431,7 @@ describe('the type of a script', () => {
     ['appl\u0130cat\u0130on/json', true],
     ['text/java\u017fcript', false],
     ['text/template', false],
-  ])('is trimmed and folded as Go does: %j', (type, isScript) => {
+  ])('the type of a script is trimmed and folded as Go does: %j', (type, isScript) => {
     expect(ofScript(type)).toBe(isScript);
   });
 });

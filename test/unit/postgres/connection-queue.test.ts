@@ -165,7 +165,7 @@ describe('a full queue', () => {
     return { queue, held };
   }
 
-  test('refuses those who have a request in it, until one is served', async () => {
+  test('a full queue refuses those who have a request in it, until one is served', async () => {
     const { queue, held } = busy(99);
     expect(queue.admits('crowd', 'one')).toBe(true);
     wait(queue, turn('crowd'), 'last');
@@ -177,7 +177,7 @@ describe('a full queue', () => {
     expect(queue.admits('crowd', 'one')).toBe(true);
   });
 
-  test('lets in the first request of another caller, and those of other roles', () => {
+  test('a full queue lets in the first request of another caller, and those of other roles', () => {
     const { queue } = busy(100);
     expect(queue.admits('crowd', 'another')).toBe(true);
     wait(queue, turn('crowd', 'another'), 'first');
@@ -186,7 +186,7 @@ describe('a full queue', () => {
     expect(queue.admits('other', 'one')).toBe(true);
   });
 
-  test('is one of four for each connection whose first has waited for an eighth of the limit, until that is served', async () => {
+  test('a full queue is one of four for each connection whose first has waited for an eighth of the limit, until that is served', async () => {
     const { queue, held } = busy(4, 2000);
     expect(queue.admits('crowd', 'one')).toBe(true);
     await expect.poll(() => queue.admits('crowd', 'one')).toBe(false);
@@ -195,7 +195,7 @@ describe('a full queue', () => {
     expect(queue.admits('crowd', 'one')).toBe(true);
   });
 
-  test('refuses also where a wait has no limit', () => {
+  test('a full queue refuses also where a wait has no limit', () => {
     expect(busy(100, 0).queue.admits('crowd', 'one')).toBe(false);
   });
 });
@@ -208,7 +208,7 @@ describe('a pause of the whole process', () => {
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 
-  test('is no reason to refuse one who waits', async () => {
+  test('a pause of the whole process is no reason to refuse one who waits', async () => {
     const queue = new ConnectionQueue({ size: 1, waitMs: 500 });
     const [held] = hold(queue, turn('anon'), 1) as [Turn];
     wait(queue, turn('anon'), 'patient');

@@ -9,7 +9,7 @@ const mebibyte = 1024 * 1024;
 const limitOf = (memory: number, given = {}) =>
   bufferedLimit({ ...defaultConfig, ...given }, memory * mebibyte) / mebibyte;
 
-test('it is a quarter of the memory, shared by the workers', () => {
+test('the limit is a quarter of the memory, shared by the workers', () => {
   expect(limitOf(512)).toBe(128);
   expect(limitOf(4096)).toBe(1024);
   expect(limitOf(4096, { workers: 4 })).toBe(256);

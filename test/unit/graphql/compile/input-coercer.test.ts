@@ -107,7 +107,7 @@ function fittingValue(random: Random, type: GraphQLInputType, levels: number): u
 }
 
 describe('Coercing the value of a variable', () => {
-  test('gives what graphql-js gives, and takes all that it takes and PostgreSQL can store', () => {
+  test('Coercing the value of a variable gives what graphql-js gives, and takes all that it takes and PostgreSQL can store', () => {
     const random = createRandom(4711);
     let taken = 0;
     for (let round = 0; round < 10_000; round += 1) {
@@ -127,7 +127,7 @@ describe('Coercing the value of a variable', () => {
     expect(taken).toBeGreaterThan(1000);
   });
 
-  test('goes through the fields of a type once, however many objects with different keys there are', () => {
+  test('Coercing the value of a variable goes through the fields of a type once, however many objects with different keys there are', () => {
     const fields = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`c${at}`, { type: Int }]));
     const wide = new GraphQLInputObjectType({ name: 'Wide', fields });
     const read = vi.spyOn(wide, 'getFields');
@@ -136,12 +136,12 @@ describe('Coercing the value of a variable', () => {
     expect(read).toHaveBeenCalledTimes(1);
   });
 
-  test('knows the defaults of fields', () => {
+  test('Coercing the value of a variable knows the defaults of fields', () => {
     expect(coerce(paged, { after: 'x' })).toEqual({ first: 10, after: 'x' });
     expect(coerce(paged, { after: 'x' })).toEqual(coerceInputValue({ after: 'x' }, paged));
   });
 
-  test('leaves to graphql-js what it knows better: one of several fields, and iterables', () => {
+  test('Coercing the value of a variable leaves to graphql-js what it knows better: one of several fields, and iterables', () => {
     expect(coerce(paged, { first: 3 })).toEqual({ first: 3 });
     expect(coerce(one, { id: 1 })).toBeUndefined();
     expect(coerce(new GraphQLList(Int), new Set([1]))).toBeUndefined();
@@ -149,13 +149,13 @@ describe('Coercing the value of a variable', () => {
     expect(coerce(entry, { title: 'x', score: undefined })).toBeUndefined();
   });
 
-  test('has no methods among the members, whatever a field is called', () => {
+  test('Coercing the value of a variable has no methods among the members, whatever a field is called', () => {
     expect(coerce(filter, {})).toEqual({});
     expect((coerce(filter, { title: 'x' }) as Record<string, unknown>).constructor).toBeUndefined();
     expect(pairs(coerce(filter, { constructor: 'x' }))).toEqual([['constructor', 'x']]);
   });
 
-  test('leaves very deep values alone, which would take as deep a stack', () => {
+  test('Coercing the value of a variable leaves very deep values alone, which would take as deep a stack', () => {
     let deep: unknown = {};
     for (let level = 0; level < 100_000; level += 1) deep = { not: deep };
     expect(coerce(filter, deep)).toBeUndefined();

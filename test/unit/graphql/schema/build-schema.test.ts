@@ -38,7 +38,7 @@ function fieldNames(source: Model, name: string): string[] {
 }
 
 describe('a table with every privilege', () => {
-  test('has the types of the manual, in its order', () => {
+  test('a table with every privilege has the types of the manual, in its order', () => {
     const schema = buildSchema(libraryModel());
     expect(
       sdl(
@@ -113,7 +113,7 @@ type VolumeDeleteResponse {
 }`);
   });
 
-  test('has its root fields, ordered by name among those of the other tables', () => {
+  test('a table with every privilege has its root fields, ordered by name among those of the other tables', () => {
     const volumeOnly = {
       ...libraryModel(),
       tables: new Map([...libraryModel().tables].filter(([oid]) => oid === '2')),
@@ -137,13 +137,13 @@ type Mutation {
     expect(sdl(libraryModel(), 'Query')).toContain('loanByPk(patronId: BigInt!, shelfMark: String!, seq: Int!): Loan');
   });
 
-  test('is a valid schema', () => {
+  test('a table with every privilege is a valid schema', () => {
     const schema = buildSchema(libraryModel());
     Object.assign(schema, { __validationErrors: undefined });
     expect(validateSchema(schema)).toEqual([]);
   });
 
-  test('leads from every field, argument and input field back to the model', () => {
+  test('a table with every privilege leads from every field, argument and input field back to the model', () => {
     const library = { ...libraryModel(), routines: new Map([['7', routine('7', 'closing')]]) };
     const schema = buildSchema(library);
     for (const type of Object.values(schema.getTypeMap())) {

@@ -52,7 +52,7 @@ function variable(type: string, value: unknown): unknown {
 }
 
 describe('BigInt', () => {
-  test('keeps every digit of a literal, a string and a big integer', () => {
+  test('BigInt keeps every digit of a literal, a string and a big integer', () => {
     expect(literal('BigInt', '9007199254740993')).toBe('9007199254740993');
     expect(literal('BigInt', '-9223372036854775808')).toBe('-9223372036854775808');
     expect(literal('BigInt', '"9007199254740993"')).toBe('9007199254740993');
@@ -61,12 +61,12 @@ describe('BigInt', () => {
     expect(variable('BigInt', 42)).toBe('42');
   });
 
-  test('refuses a number that has lost digits, and says what to do', () => {
+  test('BigInt refuses a number that has lost digits, and says what to do', () => {
     expect(variable('BigInt', 2 ** 53)).toContain('Pass it as a string of digits.');
     expect(variable('BigInt', Number.MAX_SAFE_INTEGER)).toBe('9007199254740991');
   });
 
-  test('refuses fractions, booleans, lists and objects', () => {
+  test('BigInt refuses fractions, booleans, lists and objects', () => {
     expect(literal('BigInt', '1.5')).toBe('BigInt accepts an integer or a string of digits, found: 1.5.');
     expect(literal('BigInt', 'true')).toContain('BigInt accepts');
     expect(literal('BigInt', '{a: 1}')).toContain('BigInt accepts');
@@ -75,13 +75,13 @@ describe('BigInt', () => {
     expect(variable('BigInt', {})).toContain('found: an object.');
   });
 
-  test('leaves the syntax of strings to PostgreSQL', () => {
+  test('BigInt leaves the syntax of strings to PostgreSQL', () => {
     expect(literal('BigInt', '" 12 "')).toBe(' 12 ');
   });
 });
 
 describe('BigFloat', () => {
-  test('accepts strings only, so that no digit is lost', () => {
+  test('BigFloat accepts strings only, so that no digit is lost', () => {
     expect(literal('BigFloat', '"12.50"')).toBe('12.50');
     expect(variable('BigFloat', '12.50')).toBe('12.50');
     for (const answer of [literal('BigFloat', '12.5'), literal('BigFloat', '12'), variable('BigFloat', 12)]) {
@@ -140,7 +140,7 @@ describe('numbers and booleans', () => {
 });
 
 describe('Opaque', () => {
-  test('takes any single value as the text it was written as', () => {
+  test('Opaque takes any single value as the text it was written as', () => {
     expect(literal('Opaque', '"::1"')).toBe('::1');
     expect(literal('Opaque', '12345678901234567890')).toBe('12345678901234567890');
     expect(literal('Opaque', '1.50')).toBe('1.50');
@@ -151,7 +151,7 @@ describe('Opaque', () => {
     expect(variable('Opaque', 12345678901234567890n)).toBe('12345678901234567890');
   });
 
-  test('refuses lists, objects and numbers that have lost digits', () => {
+  test('Opaque refuses lists, objects and numbers that have lost digits', () => {
     expect(literal('Opaque', '[1]')).toContain('Opaque accepts');
     expect(literal('Opaque', '{a: 1}')).toContain('Opaque accepts');
     expect(variable('Opaque', [1])).toContain('found: a list.');
@@ -161,7 +161,7 @@ describe('Opaque', () => {
 });
 
 describe('null', () => {
-  test.each(names)('is accepted by a nullable %s', (name) => {
+  test.each(names)('null is accepted by a nullable %s', (name) => {
     expect(literal(name, 'null')).toBeNull();
     expect(variable(name, null)).toBeNull();
   });
@@ -175,7 +175,7 @@ describe('lists', () => {
     expect(variable('[BigInt]', [8, null])).toEqual(['8', null]);
   });
 
-  test('are not nested', () => {
+  test('lists are not nested', () => {
     expect(literal('Ints', '[[1]]')).toContain('Int cannot represent');
     expect(variable('[Int]', [[1]])).toContain('Int cannot represent');
   });

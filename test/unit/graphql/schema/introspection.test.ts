@@ -117,7 +117,7 @@ const fieldsOf = (schema: GraphQLSchema, name: string): string[] => {
 };
 
 describe('an empty database', () => {
-  test('has exactly the 49 built-in types, node on Query, and no mutation type', async () => {
+  test('an empty database has exactly the 49 built-in types, node on Query, and no mutation type', async () => {
     const schema = await introspect(model({}));
     expect(builtIn).toHaveLength(49);
     expect(schema.names).toEqual(builtIn);
@@ -130,7 +130,7 @@ describe('an empty database', () => {
     expect(node?.kind === 'INTERFACE' && node.possibleTypes).toEqual([]);
   });
 
-  test('has the operators of every filter in order of their names', async () => {
+  test('an empty database has the operators of every filter in order of their names', async () => {
     const schema = shown(model({}));
     const comparison = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq'];
     expect(fieldsOf(schema, 'IDFilter')).toEqual(['eq']);
@@ -150,7 +150,7 @@ describe('an empty database', () => {
     expect(printType(schema.getType('FilterIs')!)).toBe('enum FilterIs {\n  NULL\n  NOT_NULL\n}');
   });
 
-  test('has the directives include and skip only', async () => {
+  test('an empty database has the directives include and skip only', async () => {
     expect(
       (await introspect(model({}))).directives.map(({ name, locations, args }) => ({ name, locations, args })),
     ).toEqual(
@@ -164,7 +164,7 @@ describe('an empty database', () => {
 });
 
 describe('the whole schema', () => {
-  test('is valid, closed, and the same after a round trip through a client', async () => {
+  test('the whole schema is valid, closed, and the same after a round trip through a client', async () => {
     const source = { ...twoNamespaces('lib+', 'billing+') };
     for (const whole of [libraryModel(), source, model({})]) {
       const document = parse(getIntrospectionQuery());
@@ -177,7 +177,7 @@ describe('the whole schema', () => {
     }
   });
 
-  test('lists types by name and the possible types of Node', async () => {
+  test('the whole schema lists types by name and the possible types of Node', async () => {
     const schema = await introspect(libraryModel());
     expect(schema.names).toEqual([...schema.names].sort());
     const node = schema.types.find((type) => type.name === 'Node');
@@ -185,7 +185,7 @@ describe('the whole schema', () => {
     expect(possible).toEqual(['Loan', 'Patron', 'Volume']);
   });
 
-  test('shows defaults: 1 for atMost and those of function arguments, none else', async () => {
+  test('the whole schema shows defaults: 1 for atMost and those of function arguments, none else', async () => {
     const argument = (name: string, type: 'Int' | 'String' | 'Float' | 'Boolean', displayDefault: string | null) => ({
       name,
       fieldName: name,
@@ -228,18 +228,18 @@ describe('the whole schema', () => {
 });
 
 describe('namespaces that have not opted in', () => {
-  test('leave introspection off when there is no other', async () => {
+  test('namespaces that have not opted in leave introspection off when there is no other', async () => {
     expect(buildIntrospectionSchema(twoNamespaces('lib', 'billing'))).toBeNull();
     expect(buildIntrospectionSchema(model({ namespaces: [] }))).toBeNull();
   });
 
-  test('are shown and hidden alike when the operator decides for all', async () => {
+  test('namespaces that have not opted in are shown and hidden alike when the operator decides for all', async () => {
     expect(buildIntrospectionSchema(twoNamespaces('lib+', 'billing+'), 'never')).toBeNull();
     const always = buildIntrospectionSchema(twoNamespaces('lib', 'billing'), 'always');
     expect(printSchema(withoutPauses(always!))).toBe(printSchema(shown(twoNamespaces('lib+', 'billing+'))));
   });
 
-  test('hide their types, and every field, argument, input field and possible type that leads to them', async () => {
+  test('namespaces that have not opted in hide their types, and every field, argument, input field and possible type that leads to them', async () => {
     const schema = shown(twoNamespaces('lib+', 'billing'));
     expect(Object.keys(schema.getTypeMap()).filter((name) => /Bill|State/.test(name))).toEqual([]);
     // Column state is of a hidden enum; relationship due hides the column of that name although it is hidden itself.
@@ -251,7 +251,7 @@ describe('namespaces that have not opted in', () => {
     expect((await introspect(twoNamespaces('lib+', 'billing'))).names).toContain('Owner');
   });
 
-  test('leave Mutation out when none of its fields is shown', async () => {
+  test('namespaces that have not opted in leave Mutation out when none of its fields is shown', async () => {
     const source = twoNamespaces('lib', 'billing+');
     expect(fieldsOf(shown(source), 'Mutation')).toEqual(['billingAct']);
     const { routines, ...rest } = source;
@@ -260,7 +260,7 @@ describe('namespaces that have not opted in', () => {
     expect((await introspect(without)).names).not.toContain('Mutation');
   });
 
-  test('leave out what writes a table where the types of all that can be written are hidden', async () => {
+  test('namespaces that have not opted in leave out what writes a table where the types of all that can be written are hidden', async () => {
     const source = twoNamespaces('lib+', 'billing');
     const state = [...source.tables.values()].flatMap(({ columns }) => columns).find((c) => c.type?.kind === 'enum')!;
     const marks = table('90', 'Mark', [column('id', 'Int', { insertable: false }), state], {
@@ -283,14 +283,14 @@ describe('namespaces that have not opted in', () => {
     expect(fieldsOf(schema, 'Query')).toEqual(['billByPk', 'billCollection', 'billingNumber', 'node']);
   });
 
-  test('stay closed for clients', async () => {
+  test('namespaces that have not opted in stay closed for clients', async () => {
     for (const source of [twoNamespaces('lib+', 'billing'), twoNamespaces('lib', 'billing+')]) {
       const { data } = graphqlSync({ schema: shown(source), source: getIntrospectionQuery() });
       expect(validateSchema(buildClientSchema(data as unknown as IntrospectionQuery))).toEqual([]);
     }
   });
 
-  test('cannot be told from types that do not exist', async () => {
+  test('namespaces that have not opted in cannot be told from types that do not exist', async () => {
     const text =
       '{ hidden: __type(name: "Bill") { name } unknown: __type(name: "Nope") { name } shown: __type(name: "Book") { name } }';
     expect(await answer(twoNamespaces('lib+', 'billing'), text)).toEqual({
@@ -302,7 +302,7 @@ describe('namespaces that have not opted in', () => {
 });
 
 describe('answering', () => {
-  test('takes the introspection fields out of an operation that selects data as well', async () => {
+  test('answering takes the introspection fields out of an operation that selects data as well', async () => {
     const text = `query Q($c: Cursor, $f: LoanFilter) {
       loanCollection(after: $c, filter: $f) { edges { node { ...L } } }
       s: __schema { q: queryType { name __typename } }
@@ -311,7 +311,7 @@ describe('answering', () => {
     expect(await answer(libraryModel(), text)).toEqual({ s: { q: { name: 'Query', __typename: '__Type' } } });
   });
 
-  test('describes one type of each kind by name', async () => {
+  test('answering describes one type of each kind by name', async () => {
     const names = ['BigInt', 'Loan', 'LoanState', 'Query', 'Mutation', 'LoanFilter', 'Node', 'Nope'];
     const text = `{ ${names.map((name) => `${name}: __type(name: "${name}") { kind enumValues { name } interfaces { name } }`).join(' ')} }`;
     expect(await answer(libraryModel(), text)).toEqual({
@@ -330,14 +330,14 @@ describe('answering', () => {
     });
   });
 
-  test('finds them in fragments, named and inline', async () => {
+  test('answering finds them in fragments, named and inline', async () => {
     const text = `{ ...R ... on Query { t: __type(name: "Loan") { kind } } ... { ...R } }
       fragment R on Query { node(nodeId: "x") { nodeId } __schema { ...S } }
       fragment S on __Schema { subscriptionType { name } }`;
     expect(await answer(libraryModel(), text)).toEqual({ __schema: { subscriptionType: null }, t: { kind: 'OBJECT' } });
   });
 
-  test('leaves out what @skip and @include take away', async () => {
+  test('answering leaves out what @skip and @include take away', async () => {
     const text = `query ($yes: Boolean!, $no: Boolean = false) {
       a: __type(name: "Loan") @include(if: $yes) { name }
       b: __type(name: "Loan") @include(if: $no) { name }
@@ -347,7 +347,7 @@ describe('answering', () => {
     expect(await answer(libraryModel(), text, { yes: true })).toEqual({ a: { name: 'Loan' } });
   });
 
-  test('answers only the response keys that are asked for', async () => {
+  test('answering answers only the response keys that are asked for', async () => {
     const text = '{ a: __type(name: "Loan") { name } b: __type(name: "Loan") { name } }';
     expect(await answer(libraryModel(), text, {}, ['b'])).toEqual({ b: { name: 'Loan' } });
   });
@@ -389,7 +389,7 @@ describe('answering', () => {
     'query ($s: Boolean = true) { __schema @skip(if: $s) { __typename } __type(name: "Loan") { name @include(if: $s) kind @skip(if: $s) } }',
     '{ __type(name: "Loan") { name @skip(if: true) } }',
     '{ __type(name: "__TypeKind") { enumValues(includeDeprecated: true) { name description isDeprecated } } }',
-  ])('is what an ordinary executor answers, to the letter: %s', async (text) => {
+  ])('answering is what an ordinary executor answers, to the letter: %s', async (text) => {
     const document = parse(text);
     const schema = shown(libraryModel());
     const { data } = executeSync({ schema, document });
@@ -463,7 +463,7 @@ describe('answering', () => {
     );
   });
 
-  test('ends at the limit of the answer, whatever is written, and all texts count together', async () => {
+  test('answering ends at the limit of the answer, whatever is written, and all texts count together', async () => {
     const schema = shown(libraryModel());
     const ask = (text: string, maxBytes: number) =>
       answerIntrospection(schema, {
@@ -539,7 +539,7 @@ describe('answering', () => {
 });
 
 describe('SDL', () => {
-  test('holds everything, introspection on or off, and is read by tools', async () => {
+  test('SDL holds everything, introspection on or off, and is read by tools', async () => {
     const sdl = printRoleSchema(twoNamespaces('lib', 'billing'));
     expect(printRoleSchema(twoNamespaces('lib+', 'billing'))).toBe(sdl);
     const read = buildFromText(sdl);
@@ -550,7 +550,7 @@ describe('SDL', () => {
     expect(sdl.endsWith('}\n')).toBe(true);
   });
 
-  test('has no directive or syntax that older tools do not know', async () => {
+  test('SDL has no directive or syntax that older tools do not know', async () => {
     expect(printRoleSchema(libraryModel())).not.toMatch(/@|directive|\bschema\b/);
   });
 });

@@ -182,7 +182,7 @@ describe('suggestions', () => {
     '{ node(nodeId: "x") { seq } }',
   ];
 
-  test.each(misspelt)('are left out while the schema may not be discovered: %s', (text) => {
+  test.each(misspelt)('suggestions are left out while the schema may not be discovered: %s', (text) => {
     expect(messages(text)).toHaveLength(1);
     expect(messages(text)[0]).not.toMatch(/did you mean|"(Loan|Volume|first|out)"/i);
   });
@@ -191,7 +191,7 @@ describe('suggestions', () => {
     expect(messages(text, { suggestions: true })[0]).toMatch(/did you mean/i);
   });
 
-  test('stand at the first three mistakes, because each compares a name with all of the schema', () => {
+  test('suggestions stand at the first three mistakes, because each compares a name with all of the schema', () => {
     const many = Array.from({ length: 110 }, (_, at) => `a${at}: loanCollectio`).join(' ');
     const found = messages(`{ ${many} }`, { suggestions: true });
     expect(found).toHaveLength(101);
