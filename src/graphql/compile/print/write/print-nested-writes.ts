@@ -67,18 +67,24 @@ function printWithin(names: Names, { step, pairs }: Within, row: Row): Joined {
   };
 }
 
-/** The rows that the root step has written, as they are now. */
+/**
+ * The rows that the root step has written, as they are now. It fails for a row that the role may not see: in `where`, for a
+ * count of all before the first costs PostgreSQL a third of the statement.
+ */
 export function nestedRows(names: Names, table: Table, nested: NestedWrites<WriteChange>): WrittenRows {
-  const [row, given, found] = [new SubqueryRow(names.next('x')), names.next('k'), names.next('f')];
-  const [count, all] = [sql`pg_catalog.count(*)`, sql`pg_catalog.jsonb_array_length(${printKeptKeys(nested.root)})`];
-  const hidden = printFailure(sentinels.hidden, count);
+  const [row, given, found] = [new SubqueryRow(names.next('x')), names.next('k'), new SubqueryRow(names.next('f'))];
+  const [first] = keyColumns(table);
   return {
     row,
-    guard: sql`(select case when ${count} operator(pg_catalog.<>) ${all} then ${hidden} end from ${ident(row.alias)})`,
+    guard: null,
     expressions: () => {
-      const keys = printRootKeys(names, table, nested);
-      const from = sql`(${keys}) as ${ident(given)} cross join lateral (${printLookUp(names, table, given, row)}) as ${ident(found)}`;
-      return sql`${ident(row.alias)} as materialized (select ${list(row.passList(found))} from ${from} order by ${ident(given, 'n')})`;
+      const hidden = printFailure(sentinels.hidden, ident(given, 'n'));
+      const guarded = sql`case when ${found.column(first!)} is null then ${hidden} end is null`;
+      const selected = list(row.selectList(found));
+      const keys = sql`(${printRootKeys(names, table, nested)}) as ${ident(given)}`;
+      const lookUp = sql`(${printLookUp(names, table, given, found)}) as ${ident(found.alias)}`;
+      const from = sql`${keys} left join lateral ${lookUp} on true`;
+      return sql`${ident(row.alias)} as (select ${selected} from ${from} where ${guarded} order by ${ident(given, 'n')})`;
     },
   };
 }
@@ -97,7 +103,7 @@ function printRootKeys(names: Names, table: Table, { steps, root }: NestedWrites
 
 /**
  * The row of a key. Rows are looked up one by one: a join that is planned while the table is small would go on reading
- * all of it. `offset 0` keeps the planner from making it one.
+ * all of it. `limit 1` keeps the planner from making it one, and finds one where the key is no longer unique.
  */
 function printLookUp(names: Names, table: Table, given: string, found: SubqueryRow): Sql {
   const target = names.next('t');
@@ -105,5 +111,5 @@ function printLookUp(names: Names, table: Table, given: string, found: SubqueryR
   const joined = keyColumns(table).map((column, index) =>
     printJoined(row.column(column), column.cast, ident(given, `k${index}`), column.cast),
   );
-  return sql`select ${list(found.selectList(row))} from ${tableName(table)} as ${ident(target)} where ${join(joined, sql` and `)} offset 0`;
+  return sql`select ${list(found.selectList(row))} from ${tableName(table)} as ${ident(target)} where ${join(joined, sql` and `)} limit 1`;
 }
