@@ -5,7 +5,7 @@
 import type { Catalog, CatalogTable } from '../../graphql/catalog/catalog.ts';
 import { quoteAlways, quoteName } from '../../graphql/catalog/quote-name.ts';
 import { tableFix } from '../../graphql/model/comments/comment-fix.ts';
-import { readSettings } from '../../graphql/model/comments/directives.ts';
+import { readSettings } from '../../graphql/model/comments/directive-settings.ts';
 import { commentsOnly, createContext, describeTable, tableKind, tablePath } from '../../graphql/model/model-context.ts';
 import { primaryKey } from '../../graphql/model/tables/primary-key.ts';
 import { missingName } from '../../graphql/model/tables/select-tables.ts';

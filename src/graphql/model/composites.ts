@@ -3,7 +3,7 @@
  * field is null in every call: the columns that a role may not select are not shown to it.
  */
 import type { CatalogType } from '../catalog/catalog.ts';
-import { readSettings } from './comments/directives.ts';
+import { readSettings } from './comments/directive-settings.ts';
 import { baseForm, fieldForm, inputTypeName, isValidName } from './inflect.ts';
 import type { ArgumentType, CompositeAttribute, CompositeType, Table } from './model.ts';
 import { type ModelContext, pathIn } from './model-context.ts';

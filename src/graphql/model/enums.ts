@@ -2,7 +2,7 @@
 import type { CatalogType } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
 import { typeFix, validName } from './comments/comment-fix.ts';
-import { readSettings } from './comments/directives.ts';
+import { readSettings } from './comments/directive-settings.ts';
 import { baseForm, enumFilterName, isEnumValueName, isValidName } from './inflect.ts';
 import { missingGrant } from './missing-grant.ts';
 import type { EnumType } from './model.ts';

@@ -3,7 +3,7 @@ import type { ExtensionName } from '../../config/extensions.ts';
 import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
 import { builtInTypeNames } from './codecs.ts';
-import { readSettings } from './comments/directives.ts';
+import { readSettings } from './comments/directive-settings.ts';
 import type { ModelNamespace, TableKind } from './model.ts';
 
 /** A namespace with its directive applied. */

@@ -6,7 +6,7 @@
  */
 import type { CatalogType } from '../catalog/catalog.ts';
 import { codecOf } from './codecs.ts';
-import { readSettings } from './comments/directives.ts';
+import { readSettings } from './comments/directive-settings.ts';
 import type { EnumTypes } from './enums.ts';
 import type { EnumValueType, OwnOperators, ScalarValueType, SqlType, ValueType, ZonePlace } from './model.ts';
 import type { ContextNamespace, ModelContext } from './model-context.ts';

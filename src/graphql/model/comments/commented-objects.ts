@@ -5,7 +5,7 @@ import { quoteName } from '../../catalog/quote-name.ts';
 import type { DirectiveError } from '../model.ts';
 import { type ModelContext, pathIn, tableKind, tablePath } from '../model-context.ts';
 import { columnFix, foreignKeyFix, type Keys, routineFix, schemaFix, tableFix, typeFix } from './comment-fix.ts';
-import { readSettings } from './directives.ts';
+import { readSettings } from './directive-settings.ts';
 
 /** An object with a comment directive, even a malformed one. */
 export interface DirectiveHolder {

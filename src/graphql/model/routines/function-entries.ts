@@ -4,7 +4,7 @@
  */
 import { quotePath } from '../../catalog/quote-name.ts';
 import { routineFix, validName } from '../comments/comment-fix.ts';
-import { readSettings } from '../comments/directives.ts';
+import { readSettings } from '../comments/directive-settings.ts';
 import { functionInputName } from '../inflect.ts';
 import type { FunctionEntry, Routine, Table } from '../model.ts';
 import {

@@ -3,7 +3,7 @@ import { type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import type { CatalogRoutine } from '../../catalog/catalog.ts';
 import { quotePath } from '../../catalog/quote-name.ts';
 import { routineFix, validName } from '../comments/comment-fix.ts';
-import { readSettings } from '../comments/directives.ts';
+import { readSettings } from '../comments/directive-settings.ts';
 import type { Composites } from '../composites.ts';
 import { connectionArguments } from '../connection-arguments.ts';
 import type { EnumTypes } from '../enums.ts';

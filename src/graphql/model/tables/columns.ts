@@ -3,7 +3,7 @@ import type { CatalogColumn, CatalogTable } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import { codecOf } from '../codecs.ts';
 import { columnFix, validName } from '../comments/comment-fix.ts';
-import { readSettings } from '../comments/directives.ts';
+import { readSettings } from '../comments/directive-settings.ts';
 import { fieldForm, isValidName } from '../inflect.ts';
 import { missingGrant } from '../missing-grant.ts';
 import { type Column, comparedAs, type RoutineResult, type ValueType } from '../model.ts';

@@ -4,7 +4,7 @@
  */
 import { type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
-import { type ManyToMany, readSettings } from '../comments/directives.ts';
+import { type ManyToMany, readSettings } from '../comments/directive-settings.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
 import type { LinkColumn, Relationship, Routine, Table } from '../model.ts';
 import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath } from '../model-context.ts';

@@ -1,6 +1,6 @@
 /** The primary key of a table: the real one, otherwise one from its comment directive. */
 import type { CatalogColumn, CatalogIndex, CatalogTable } from '../../catalog/catalog.ts';
-import type { Settings } from '../comments/directives.ts';
+import type { Settings } from '../comments/directive-settings.ts';
 import { type Column, comparedAs, type Table } from '../model.ts';
 import type { ModelContext } from '../model-context.ts';
 

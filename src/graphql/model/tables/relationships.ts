@@ -2,7 +2,7 @@
 import { mapInSlices, type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import type { Catalog, CatalogTable } from '../../catalog/catalog.ts';
 import { foreignKeyFix, validName } from '../comments/comment-fix.ts';
-import { readSettings, type Settings } from '../comments/directives.ts';
+import { readSettings, type Settings } from '../comments/directive-settings.ts';
 import { baseForm, isValidName, tableRootFields, toOneField } from '../inflect.ts';
 import type { Relationship } from '../model.ts';
 import { type ModelContext, noteOmission, tableKind, tablePath } from '../model-context.ts';

@@ -3,7 +3,7 @@ import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import type { CatalogTable } from '../../catalog/catalog.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
-import { readSettings, type Settings } from '../comments/directives.ts';
+import { readSettings, type Settings } from '../comments/directive-settings.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
 import { missingGrant } from '../missing-grant.ts';
 import type { TableKind } from '../model.ts';
