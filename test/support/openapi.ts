@@ -43,8 +43,14 @@ export function createConformance(document: Json): Conformance {
         .map((status) => `${method} ${path} ${status}`),
     ),
   );
-  const schemaAt = (...place: readonly string[]): ValidateFunction =>
-    ajv.compile({ $ref: `openapi.json#/${place.map(pointer).join('/')}` });
+  // Compiled once: this takes longer than the exchange.
+  const compiled = new Map<string, ValidateFunction>();
+  const schemaAt = (...place: readonly string[]): ValidateFunction => {
+    const $ref = `openapi.json#/${place.map(pointer).join('/')}`;
+    const validate = compiled.get($ref) ?? ajv.compile({ $ref });
+    compiled.set($ref, validate);
+    return validate;
+  };
   return {
     seen,
     described,
