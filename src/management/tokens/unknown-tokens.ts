@@ -22,7 +22,14 @@ const maxTokens = 1000;
 /** @param perMinute Unknown tokens of an address; null: no limit. */
 export function createUnknownTokens(perMinute: number | null, clock: Clock): UnknownTokens {
   const time = { perf: { now: () => clock.now() }, ttlResolution: 0 };
-  const counts = new LRUCache<string, number>({ max: maxAddresses, ttl: windowMs, noUpdateTTL: true, ...time });
+  const counts = new LRUCache<string, number>({
+    // Counted as sizes, because `max` would allocate for all of them at once.
+    maxSize: maxAddresses,
+    sizeCalculation: () => 1,
+    ttl: windowMs,
+    noUpdateTTL: true,
+    ...time,
+  });
   const valid = new LRUCache<string, true>({ max: maxTokens });
   return {
     waitMs(token, from) {

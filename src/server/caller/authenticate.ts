@@ -56,9 +56,9 @@ interface FoundCaller {
   readonly validUntil: number | null;
 }
 
-// 10,000 callers take about 10 MB. Five minutes limit how long a key removed at the JWKS URL still works.
-const maxRemembered = 10_000;
+/** Of the estimated bytes, 1 kB a caller. A limit of callers would allocate for all of them at once. */
 const maxRememberedBytes = 32 * 1024 * 1024;
+/** How long a key that was removed at the JWKS URL still works. */
 const maxRememberedMs = 5 * 60 * 1000;
 
 /** Builds the check. Rejects if a configured key is malformed. */
@@ -68,7 +68,6 @@ export async function createAuthenticator(
 ): Promise<Authenticate> {
   const verify = await createTokenVerifier(options, clock);
   const known = new LRUCache<string, VerifiedCaller>({
-    max: maxRemembered,
     maxSize: maxRememberedBytes,
     sizeCalculation: ({ claims }) => 1000 + claims.length,
     perf: { now: () => clock.now() },

@@ -20,8 +20,7 @@ export interface KnownCaller {
 /** Verifies headers; synchronous on a cache hit. @throws PublicError (or rejects with one). */
 export type FindCaller = (request: FastifyRequest) => KnownCaller | Promise<KnownCaller>;
 
-const maxCallers = 10_000;
-/** Limit of the estimated bytes: clients choose the size of headers. */
+/** Limit of the estimated bytes: clients choose the size of headers. A limit of callers would allocate for all of them at once. */
 const maxBytes = 32 * 1024 * 1024;
 /** Copies of the headers: the key, the caller's own, and the settings of reading and of writing flights. */
 const copies = 4;
@@ -30,7 +29,6 @@ const bytesPerCaller = 1024;
 /** Builds the cache. */
 export function rememberCallers(authenticate: Authenticate): FindCaller {
   const callers = new LRUCache<string, KnownCaller>({
-    max: maxCallers,
     maxSize: maxBytes,
     sizeCalculation: ({ caller }, key) => bytesPerCaller + copies * (key.length + caller.claims.length),
   });
