@@ -174,10 +174,10 @@ function readFile(context: CommandContext): ReadonlyMap<AuthFieldName, unknown> 
   return values;
 }
 
-type Entry = ReturnType<typeof readAuthTables> extends ReadonlyMap<unknown, infer E> ? E : never;
+type FileField = ReturnType<typeof readAuthTables> extends ReadonlyMap<unknown, infer E> ? E : never;
 
 /** @throws Error with the rest of a sentence */
-function readEntry(name: AuthFieldName, value: Entry['value']): unknown {
+function readEntry(name: AuthFieldName, value: FileField['value']): unknown {
   if (value.kind === 'json') return readPlain(authField(name).kind, value);
   if (value.source.kind !== 'file') throw new Error('must be a text or a file');
   return readPlain(authField(name).kind, { kind: 'json', value: readFileSync(value.source.path, 'utf8') });

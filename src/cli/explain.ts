@@ -100,9 +100,9 @@ async function runExplain(context: CommandContext): Promise<number> {
   return 0;
 }
 
-type Request = ReturnType<typeof readRequest>;
+type ExplainedRequest = ReturnType<typeof readRequest>;
 
-function readOperation(file: string, context: CommandContext): Request {
+function readOperation(file: string, context: CommandContext): ExplainedRequest {
   const query = readTypedFile(context, file);
   const operationName = flagText(context, 'operation');
   // Joined as text, so that the parser of request bodies gets big integers unchanged.
@@ -124,7 +124,7 @@ function readClaims(context: CommandContext, role: string): string {
 }
 
 /** Turns refusals of the operation into the command's. */
-function compile(reflection: RoleReflection, request: Request): readonly BoundStatement[] {
+function compile(reflection: RoleReflection, request: ExplainedRequest): readonly BoundStatement[] {
   const bound = bindOperation(reflection, request);
   if (bound.kind === 'bound') return bound.statements;
   throw new CommandError(bound.errors.map(({ message }) => ({ problem: message, fix: null })));

@@ -35,7 +35,7 @@ export function createGraphqlFetch(parts: FetchParts) {
     try {
       return await answer(parts, request, { answerType, address: address ?? null });
     } catch (error) {
-      return refuse(shownError(error, randomUUID(), parts.observe), answerType);
+      return refusalResponse(shownError(error, randomUUID(), parts.observe), answerType);
     }
   };
 }
@@ -63,7 +63,7 @@ async function answer(
   return respond(String(body), statusOf(facts, answerType), answerType);
 }
 
-function refuse(error: PublicError, answerType: AnswerType): Response {
+function refusalResponse(error: PublicError, answerType: AnswerType): Response {
   const { status, body } = errorAnswer(error, answerType);
   return respond(body, status, answerType);
 }

@@ -121,7 +121,7 @@ function isAddress(provider: string): boolean {
 
 /** Removes every way into an account except one identity of a provider. Does nothing if that is the only one. */
 function keepIdentity(tx: Transaction, user: User, external: KeptIdentity): Promise<User> | User {
-  const isAlone = user.identities.every((own) => isSame(own, external)) && !user.passwordHash;
+  const isAlone = user.identities.every((own) => isSameIdentity(own, external)) && !user.passwordHash;
   return isAlone ? user : evictExcept(tx, user, { identity: external, address: 'email', pkce: null });
 }
 
@@ -132,7 +132,7 @@ function evict(tx: Transaction, user: User, address: AddressKind, pkce: FlowMeth
   return evictExcept(tx, user, { identity: { provider: address, subject: id, identityData }, address, pkce });
 }
 
-function isSame(own: User['identities'][number], { provider, subject }: KeptIdentity): boolean {
+function isSameIdentity(own: User['identities'][number], { provider, subject }: KeptIdentity): boolean {
   return own.provider === provider && own.providerId === subject;
 }
 
@@ -147,7 +147,7 @@ interface Kept {
 async function evictExcept(tx: Transaction, user: User, { identity, address, pkce }: Kept): Promise<User> {
   const { id } = user;
   const { provider, subject: providerId, identityData } = identity;
-  const kept = user.identities.find((own) => isSame(own, identity));
+  const kept = user.identities.find((own) => isSameIdentity(own, identity));
   const other = address === 'email' ? { phone: null, phoneConfirmedAt: null } : { email: null, emailConfirmedAt: null };
   // In this order, in one round trip.
   const writes = [

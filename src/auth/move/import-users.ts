@@ -56,7 +56,7 @@ interface ImportOptions extends LineDefaults {
   readonly onSkipped: (note: LineNote) => void;
 }
 
-interface Entry extends UserLine {
+interface ImportedUser extends UserLine {
   readonly line: number;
 }
 
@@ -102,8 +102,8 @@ class Import implements Imported {
   }
 
   /** Readable lines. Ends early after too many bad ones. */
-  async *batches(lines: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Entry[]> {
-    let batch: Entry[] = [];
+  async *batches(lines: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportedUser[]> {
+    let batch: ImportedUser[] = [];
     let [line, length] = [0, 0];
     try {
       for await (const bytes of lines) {
@@ -137,7 +137,7 @@ class Import implements Imported {
   }
 
   /** Halves a batch that PostgreSQL refuses, until the line is found. */
-  async insert(tx: Queryable, batch: readonly Entry[]): Promise<void> {
+  async insert(tx: Queryable, batch: readonly ImportedUser[]): Promise<void> {
     if (this.problems.length >= maxProblems) return;
     const entries = await this.#withoutTaken(tx, batch);
     const [first] = entries;
@@ -161,7 +161,7 @@ class Import implements Imported {
   }
 
   /** The first of two lines with the same key stays. */
-  async #withoutTaken(tx: Queryable, batch: readonly Entry[]): Promise<readonly Entry[]> {
+  async #withoutTaken(tx: Queryable, batch: readonly ImportedUser[]): Promise<readonly ImportedUser[]> {
     const taken = await readTaken(tx, batch);
     return batch.filter(({ line, keys }) => {
       const key = keys.find((name) => taken.has(name) || this.#unusual.has(name));
@@ -176,7 +176,7 @@ class Import implements Imported {
   }
 }
 
-async function readTaken(tx: Queryable, batch: readonly Entry[]): Promise<Set<string>> {
+async function readTaken(tx: Queryable, batch: readonly ImportedUser[]): Promise<Set<string>> {
   const keys = batch.flatMap((entry) => entry.keys);
   const reading = Object.entries(findKeys).map(([kind, statement]) => {
     // Behind the kind, and for an identity behind its provider.
@@ -197,7 +197,7 @@ function nameOf(key: string): string {
   return key.slice(0, key.indexOf(' '));
 }
 
-function toArray(entries: readonly Entry[]): string {
+function toArray(entries: readonly ImportedUser[]): string {
   return `[${entries.map(({ json }) => json).join(',')}]`;
 }
 

@@ -10,7 +10,7 @@ export class ProviderError extends Error {
 
   /** @param cause Only its kind is stored. */
   constructor(failure: ProviderFailure, cause: unknown) {
-    super(`The provider failed (${failure}): ${kindOf(cause)}`);
+    super(`The provider failed (${failure}): ${problemKind(cause)}`);
     this.failure = failure;
   }
 }
@@ -18,12 +18,12 @@ export class ProviderError extends Error {
 type Detailed = Error & Partial<Record<'code' | 'error' | 'claim', unknown>>;
 
 /** Names, codes and claims, which come from the libraries, and the codes of OAuth: no text of the provider. */
-function kindOf(error: unknown): string {
+function problemKind(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { name, code, error: oauthCode, claim, cause } = error as Detailed;
   const words = [name, code, oauthCode, claim ?? (cause as Partial<Detailed> | undefined)?.claim].filter(
     (word) => typeof word === 'string' && /^\w{1,60}$/.test(word),
   );
-  const inner = cause instanceof Error ? ` (${kindOf(cause)})` : '';
+  const inner = cause instanceof Error ? ` (${problemKind(cause)})` : '';
   return `${words.join(' ')}${inner}`;
 }

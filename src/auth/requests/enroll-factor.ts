@@ -59,12 +59,12 @@ export const enrolledSerializer = serializerOf<Enrolled>('AuthEnrolledFactor', {
 });
 
 /** `issuer` is empty for none. */
-type Request = Pick<NewFactor, 'factorType' | 'friendlyName' | 'phone'> & { readonly issuer: string };
+type Enrollment = Pick<NewFactor, 'factorType' | 'friendlyName' | 'phone'> & { readonly issuer: string };
 
 /** `POST /factors`. */
 export async function enrollFactor(context: AuthContext, bearer: UserBearer, body: unknown): Promise<AnswerJson> {
   const asking = assertFactorBearer(bearer);
-  const request = check(context.config, body);
+  const request = readEnrollment(context.config, body);
   const made = request.factorType === 'totp' ? makeSecret(context.config, asking.user, request.issuer) : null;
   const inserted = await transact(context, [], (tx) => enroll(tx, asking, request, made));
   // Render the QR code last, because it takes longest: a user who has too many factors must not use up processor time
@@ -73,7 +73,7 @@ export async function enrollFactor(context: AuthContext, bearer: UserBearer, bod
   return enrolledSerializer.print({ ...inserted, totp });
 }
 
-function check(config: AuthConfig, body: unknown): Request {
+function readEnrollment(config: AuthConfig, body: unknown): Enrollment {
   const { factor_type: type, friendly_name: name, issuer, phone } = readFields(body, enrollBody);
   const common = { friendlyName: name ?? '', issuer: issuer ?? '' };
   if (type === 'totp') {
@@ -108,7 +108,7 @@ function defaultIssuer({ site_url: siteUrl }: AuthConfig): string {
 async function enroll(
   tx: Transaction,
   asking: FactorBearer,
-  request: Request,
+  request: Enrollment,
   totp: Omit<Totp, 'qrCode'> | null,
 ): Promise<Omit<Enrolled, 'totp'>> {
   const { factorType, friendlyName, phone } = request;

@@ -19,7 +19,7 @@ import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.
 
 const types = ['signup', 'email_change', 'sms', 'phone_change'] as const;
 
-interface Request {
+interface ResendRequest {
   readonly type: (typeof types)[number];
   /** Email address or digits. */
   readonly address: string;
@@ -28,7 +28,7 @@ interface Request {
 
 /** `POST /resend`. The answer is the same if there is nothing to send. */
 export async function resendMessage(context: AuthContext, body: unknown): Promise<MessageAnswer> {
-  const request = check(context, body);
+  const request = readResendRequest(context, body);
   const { type, address } = request;
   const isEmail = type === 'signup' || type === 'email_change';
   const asked = { kind: isEmail ? 'email' : 'sms', address } as const;
@@ -47,7 +47,7 @@ export const resendBody = bodySchema({
   type: needed(about(text, { enum: types })), email: text, phone: text, code_challenge: text, code_challenge_method: text,
 }); // biome-ignore format: a list of fields
 
-function check({ config }: AuthContext, body: unknown): Request {
+function readResendRequest({ config }: AuthContext, body: unknown): ResendRequest {
   const fields = readFields(body, resendBody);
   const { email, phone } = fields;
   const type = types.find((name) => name === fields.type);
@@ -68,7 +68,7 @@ function check({ config }: AuthContext, body: unknown): Request {
   return { type, address: parsePhone(phone), pkce };
 }
 
-function isPending(tx: Transaction, user: User, type: Request['type']): boolean | Promise<boolean> {
+function isPending(tx: Transaction, user: User, type: ResendRequest['type']): boolean | Promise<boolean> {
   switch (type) {
     case 'signup':
       return user.emailConfirmedAt === null;
@@ -82,7 +82,7 @@ function isPending(tx: Transaction, user: User, type: Request['type']): boolean 
 }
 
 /** @returns The sender's id of a text message; empty for none. */
-async function send(tx: Transaction, user: User, { type, pkce }: Request): Promise<string> {
+async function send(tx: Transaction, user: User, { type, pkce }: ResendRequest): Promise<string> {
   const channel = 'sms';
   switch (type) {
     case 'signup': {

@@ -30,8 +30,8 @@ type AskUser = () => Promise<{ readonly bearer: UserBearer; readonly context: Au
 export async function signInWithIdToken(given: AuthContext, body: unknown, askUser: AskUser): Promise<SessionJson> {
   const fields = readFields(body, idTokenBody);
   const { id_token: idToken, provider, client_id: clientId, issuer } = fields;
-  if (!idToken) throw refuse('id_token required');
-  if (!provider && (!clientId || !issuer)) throw refuse('provider or client_id and issuer required');
+  if (!idToken) throw idTokenError('id_token required');
+  if (!provider && (!clientId || !issuer)) throw idTokenError('provider or client_id and issuer required');
   if (fields.link_identity) assertManualLinking(given);
   const asking = fields.link_identity ? await askUser() : null;
   const context = asking?.context ?? given;
@@ -57,13 +57,13 @@ type GivenToken = Omit<Parameters<typeof verifyIdToken>[1], 'issuer'> & { readon
 
 async function readToken(context: AuthContext, accepted: AcceptedIssuer, given: GivenToken): Promise<ExternalUser> {
   const claims = await verify(context, accepted, given);
-  if (typeof claims.sub !== 'string' || claims.sub === '') throw refuse('Missing sub claim in id_token');
+  if (typeof claims.sub !== 'string' || claims.sub === '') throw idTokenError('Missing sub claim in id_token');
   const audiences = [claims.aud ?? []].flat().map(String);
   // With several audiences, `azp` names the client that requested the token (OpenID Connect Core 1.0, 3.1.3.7).
   const parties = audiences.length > 1 ? [claims.azp] : audiences;
   const isOurs = (client: unknown) => accepted.clientIds.some((id) => id === client);
   if (!audiences.some(isOurs) || !parties.some(isOurs)) {
-    throw refuse(`Unacceptable audience in id_token: [${audiences.join(' ').slice(0, 500)}]`);
+    throw idTokenError(`Unacceptable audience in id_token: [${audiences.join(' ').slice(0, 500)}]`);
   }
   if (!accepted.skipsNonce) assertNonce(claims, given.nonce);
   return toExternalUser(accepted.source, claims);
@@ -81,7 +81,7 @@ async function verify(
     return await verifyIdToken(issuer, { idToken, issuer: itself, accessToken }, nowOf(context));
   } catch (error) {
     if (!(error instanceof ProviderError) || error.failure === 'unreachable') throw toAuthError(error, source.provider);
-    throw refuse('Bad ID token', error);
+    throw idTokenError('Bad ID token', error);
   }
 }
 
@@ -90,7 +90,7 @@ async function verify(
  */
 function assertNonce({ nonce: digest }: Claims, nonce: string): void {
   if (Boolean(digest) !== (nonce !== '')) {
-    throw refuse('Passed nonce and nonce in id_token should either both exist or not.');
+    throw idTokenError('Passed nonce and nonce in id_token should either both exist or not.');
   }
   if (nonce === '') return;
   const computed = createHash('sha256').update(nonce).digest('hex');
@@ -99,6 +99,6 @@ function assertNonce({ nonce: digest }: Claims, nonce: string): void {
   }
 }
 
-function refuse(description: string, cause?: unknown): OAuthStyleError {
+function idTokenError(description: string, cause?: unknown): OAuthStyleError {
   return new OAuthStyleError('invalid request', description, cause);
 }

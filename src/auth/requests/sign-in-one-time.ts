@@ -53,14 +53,14 @@ export async function sendMagicLinkOnly(context: AuthContext, body: unknown): Pr
   return sendMagicLink(context, { email: fields.email, data: fields.data ?? {}, pkce, mayCreate: true });
 }
 
-interface Request {
+interface OneTimeRequest {
   readonly data: Metadata;
   readonly mayCreate: boolean;
 }
 
 async function sendMagicLink(
   context: AuthContext,
-  request: Request & { readonly email: string; readonly pkce: PkceChallenge | null },
+  request: OneTimeRequest & { readonly email: string; readonly pkce: PkceChallenge | null },
 ): Promise<MessageAnswer> {
   const { config, audience } = context;
   if (!config.external_email_enabled) throw new AuthError('email_provider_disabled');
@@ -105,7 +105,7 @@ export async function emailSignIn(
 
 async function sendPhoneCode(
   context: AuthContext,
-  request: Request & { readonly phone: string; readonly channel: Channel },
+  request: OneTimeRequest & { readonly phone: string; readonly channel: Channel },
 ): Promise<MessageAnswer> {
   const { config, audience } = context;
   if (!config.external_phone_enabled) {

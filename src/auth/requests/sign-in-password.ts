@@ -21,7 +21,7 @@ interface Credentials {
 
 /** `POST /token?grant_type=password`. */
 export async function signInWithPassword(context: AuthContext, body: unknown): Promise<SessionJson> {
-  const credentials = check(context, body);
+  const credentials = readCredentials(context, body);
   const { config, services } = context;
   if (!config.security_hide_accounts) return signIn(context, credentials);
   const startedAt = performance.now();
@@ -74,7 +74,7 @@ async function signIn(context: AuthContext, credentials: Credentials): Promise<S
 /** Members of the body. */
 export const passwordBody = bodySchema({ email: text, phone: text, password: needed(text) });
 
-function check({ config }: AuthContext, body: unknown): Credentials {
+function readCredentials({ config }: AuthContext, body: unknown): Credentials {
   const { email, phone, password } = readFields(body, passwordBody);
   if (email && phone) {
     throw new AuthError('validation_failed', 'Only an email address or phone number should be provided on login.');

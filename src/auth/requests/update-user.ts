@@ -39,7 +39,7 @@ interface Changes {
 
 /** `PUT /user`. @returns The updated user. */
 export async function updateOwnUser(context: AuthContext, bearer: UserBearer, body: unknown): Promise<UserJson> {
-  const changes = await check(context, bearer, body);
+  const changes = await readChanges(context, bearer, body);
   await assertAllowed(context, bearer, changes);
   const { password, currentPassword, nonce } = changes;
   const given = password === null ? null : { password, currentPassword, nonce };
@@ -58,7 +58,7 @@ export const updateUserBody = bodySchema({
   data: metadata, app_metadata: metadata, code_challenge: text, code_challenge_method: text,
 }); // biome-ignore format: a list of fields
 
-async function check(context: AuthContext, { user }: UserBearer, body: unknown): Promise<Changes> {
+async function readChanges(context: AuthContext, { user }: UserBearer, body: unknown): Promise<Changes> {
   const fields = readFields(body, updateUserBody);
   const email = fields.email ? parseEmail(fields.email) : null;
   const phone = fields.phone ? parsePhone(fields.phone) : null;

@@ -38,7 +38,7 @@ import { assertVerifyOn } from './challenge-factor.ts';
 /** Fields of the body. */
 export const verifyFactorBody = bodySchema({ challenge_id: needed(text), code: needed(text) });
 
-interface Answer {
+interface FactorAnswer {
   readonly asking: FactorBearer;
   readonly factorId: string;
   /** Null if the request names none. */
@@ -66,7 +66,7 @@ export async function verifyFactor(
 }
 
 /** Returns a refusal as a result inside the transaction, so that its changes are committed. */
-async function decide(tx: Transaction, answer: Answer): Promise<SignedIn | AuthError> {
+async function decide(tx: Transaction, answer: FactorAnswer): Promise<SignedIn | AuthError> {
   const [user, own] = await Promise.all([
     lockKnownUser(tx, answer.asking.user),
     lockSession(tx, answer.asking.session.id),
@@ -100,7 +100,7 @@ async function decide(tx: Transaction, answer: Answer): Promise<SignedIn | AuthE
 }
 
 /** @throws AuthError `mfa_factor_not_found` (422), `mfa_ip_address_mismatch` */
-async function requireChallenge(tx: Transaction, { challengeId, factorId }: Answer): Promise<Challenge> {
+async function requireChallenge(tx: Transaction, { challengeId, factorId }: FactorAnswer): Promise<Challenge> {
   const { client } = tx;
   const asked = { id: challengeId ?? '', factorId, ip: client.ip };
   const challenge = challengeId === null ? null : await lockChallenge(tx, asked);

@@ -53,7 +53,7 @@ type Given =
 
 /** `POST /verify`. */
 export async function verify(context: AuthContext, body: unknown): Promise<AnswerJson> {
-  const given = check(body);
+  const given = readVerification(body);
   const signedIn = await transact(context, ['custom_access_token'], (tx) => enter(tx, given));
   return signedIn === null ? otherAddressSerializer.print(otherAddressMessage) : sessionAnswer(context, signedIn);
 }
@@ -73,7 +73,7 @@ export const verifyBody = bodySchema({
   type: needed(about(text, { enum: verificationTypes })), token: text, token_hash: text, email: text, phone: text, redirect_to: text,
 }); // biome-ignore format: a list of fields
 
-function check(body: unknown): Given {
+function readVerification(body: unknown): Given {
   const fields = readFields(body, verifyBody);
   const { type: name, token, token_hash: tokenHash, email, phone, redirect_to: redirectTo } = fields;
   if (!name) throw refuse('Verify requires a verification type');

@@ -50,7 +50,7 @@ export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth:
       scope.setErrorHandler((error, request, reply) =>
         sendReply(request, reply, toErrorReply(request, error, parts.observe)),
       );
-      scope.setNotFoundHandler(refuse);
+      scope.setNotFoundHandler(refuseUnserved);
       registerAuthDocuments(scope, parts.config, auth);
       for (const route of authRoutes) addRoute(scope, route, parts, auth);
     },
@@ -150,7 +150,7 @@ const servedPaths = [...authDocuments.map(({ path }) => ({ path, method: 'GET' }
  * Answers what no route takes: a part that this service lacks, another method, an unknown path. One handler, because a
  * route for each of them and each method would take most of the time in which a server is built.
  */
-function refuse(request: FastifyRequest, reply: FastifyReply): never {
+function refuseUnserved(request: FastifyRequest, reply: FastifyReply): never {
   const path = `/${(request.params as { readonly '*'?: string })['*'] ?? ''}`;
   const lacking = unservedPaths.find(({ pattern }) => pattern.test(path));
   if (lacking) throw new AuthError(lacking.code, lacking.message);

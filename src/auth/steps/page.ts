@@ -21,17 +21,17 @@ const maxSize = 1000;
 export function parsePage(query: URLSearchParams): Page {
   const number = parseCount('page', query.get('page')) ?? 1;
   const size = parseCount('per_page', query.get('per_page')) ?? defaultSize;
-  if (size === 0) throw refuse('per_page must be at least 1');
+  if (size === 0) throw pageError('per_page must be at least 1');
   return { number: Math.max(1, number), size: Math.min(size, maxSize) };
 }
 
 function parseCount(name: string, text: string | null): number | null {
   if (!text) return null;
-  if (!/^[0-9]{1,9}$/.test(text)) throw refuse(`${name} must be a whole number`);
+  if (!/^[0-9]{1,9}$/.test(text)) throw pageError(`${name} must be a whole number`);
   return Number(text);
 }
 
-function refuse(reason: string): AuthError {
+function pageError(reason: string): AuthError {
   return new AuthError('validation_failed', `Bad Pagination Parameters: ${reason}`);
 }
 

@@ -71,12 +71,12 @@ export type Check = (scope: CheckScope) => Promise<readonly Finding[]>;
 /** Checks, and the kinds of findings that each may have. */
 export type Checks = readonly (readonly [find: Check, ...kinds: readonly FindingKind[]])[];
 
-type Row = Awaited<ReturnType<Queryable['query']>>[number];
+type ResultRow = Awaited<ReturnType<Queryable['query']>>[number];
 
 /** A check that runs a statement of `sql/` with one row per finding, including the column `fix`. */
 export function statementCheck(
   file: string,
-  describe: (row: Row) => Omit<Finding, 'fix'>,
+  describe: (row: ResultRow) => Omit<Finding, 'fix'>,
   parameters: (scope: CheckScope) => readonly unknown[] = ({ schemas, roles }) => [schemas, roles],
 ): Check {
   return async (scope) => {

@@ -37,12 +37,12 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
     // Problems of the command line were reported at the start; a process's environment does not change.
     const next = load({ ...sources, problems: [] });
     // First the part that needs no database.
-    if (!isSame(authStart(last), authStart(next))) {
+    if (!isSameValue(authStart(last), authStart(next))) {
       await gateway.configureAuth(authStart(next));
       last = { ...last, ...authStart(next) };
       note('Reloaded the start values of the auth configuration.');
     }
-    if (!isSame(last.schemas, next.schemas)) {
+    if (!isSameValue(last.schemas, next.schemas)) {
       const isRead = await gateway.expose(next.schemas).then(() => true, isLater);
       last = { ...last, schemas: next.schemas };
       const names = next.schemas?.join(', ') ?? "the login role's search path";
@@ -76,6 +76,6 @@ function authStart({ authValues, authTemplates }: Config): Pick<Config, 'authVal
   return { authValues, authTemplates };
 }
 
-function isSame(a: unknown, b: unknown): boolean {
+function isSameValue(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -42,7 +42,7 @@ interface Facts {
 }
 
 /** The row of sql/pre-request.sql. */
-type Row = Awaited<ReturnType<Queryable['query']>>[number];
+type ResultRow = Awaited<ReturnType<Queryable['query']>>[number];
 
 /** @throws DatabaseError */
 export async function findProblems(database: Queryable, config: StartupConfig): Promise<Findings> {
@@ -171,7 +171,7 @@ function schemaFix(
 }
 
 /** A function that checks each request and is not there must not be left out silently. */
-function preRequestProblems({ database, login }: Facts, settings: Row | undefined): readonly StartupProblem[] {
+function preRequestProblems({ database, login }: Facts, settings: ResultRow | undefined): readonly StartupProblem[] {
   if (settings?.given == null || settings.found === true) return [];
   const problem = `The login role "${login}" has pgrst.db_pre_request = ${String(settings.given)}, which is no function without arguments. It would run before each request.`;
   const names = [quoteName(login), quoteName(database)] as const;
@@ -193,7 +193,7 @@ const counterparts: Readonly<Record<string, string>> = {
   'pgrst.jwt_role_claim_key': '--jwt-role-claim',
 };
 
-function unreadSettings({ login }: Facts, settings: Row | undefined): readonly Problem[] {
+function unreadSettings({ login }: Facts, settings: ResultRow | undefined): readonly Problem[] {
   const names = (settings?.others ?? []) as readonly string[];
   if (names.length === 0) return [];
   const problem = `The login role "${login}" has settings of PostgREST without effect here: ${names.join(', ')}.`;

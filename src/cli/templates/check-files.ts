@@ -77,7 +77,7 @@ function findingsIn(texts: TextsByField, config: AuthConfig, allowWarnings: bool
   const errors: string[] = [];
   const warnings: string[] = [];
   const say = (field: string, kind: string) => (finding: TemplateFinding) =>
-    `${placeOfField(field)}${placeOf(finding)}: ${kind}: ${nameOf(finding)}`;
+    `${placeOfField(field)}${placeText(finding)}: ${kind}: ${nameOf(finding)}`;
   for (const [field, text] of texts) {
     const problem = field.startsWith(partialPrefix)
       ? null
@@ -124,7 +124,7 @@ function translationOf(field: string, text: string): readonly [name: string, val
   return [name, isObject(value) ? value : null];
 }
 
-function placeOf({ line, column }: TemplateFinding): string {
+function placeText({ line, column }: TemplateFinding): string {
   return line === null ? '' : `:${line}:${column}`;
 }
 

@@ -108,12 +108,12 @@ function isSameLoopback(a: string, b: string): boolean {
   return isLocalUrl(first) && isLocalUrl(second) && first.port === second.port && first.pathname === second.pathname;
 }
 
-interface Answer {
+interface ManagementReply {
   readonly body: unknown;
   readonly etag: string | null;
 }
 
-async function call(address: string, request: RequestInit): Promise<Answer> {
+async function call(address: string, request: RequestInit): Promise<ManagementReply> {
   const options = { ...request, redirect: 'manual', signal: AbortSignal.timeout(answerTimeoutMs) } as const;
   const response = await fetch(address, options).catch((error) => {
     const code = (error.cause as { code?: string } | undefined)?.code ?? (error as Error).message;

@@ -231,13 +231,13 @@ interface Differences {
 function differences(files: TextsByField, config: ConfigJson, pulled: TextsByField = new Map()): Differences {
   const inForce = textsOf(config);
   const all = [...files].map(([field, file]) => ({ field, file, inForce: inForce.get(field) ?? '' }));
-  const differing = all.filter((one) => !isSame(one.field, meaning(one.field, one.file, config), one.inForce));
+  const differing = all.filter((one) => !isSameText(one.field, meaning(one.field, one.file, config), one.inForce));
   const isPulled = ({ field, file }: Difference) => meaning(field, file, config) === pulled.get(field);
   return { edited: differing.filter((one) => !isPulled(one)), outdated: differing.filter(isPulled) };
 }
 
 /** A built-in text is the same with its page and, beside a layout of the project, without. */
-function isSame(field: string, text: string, inForce: string): boolean {
+function isSameText(field: string, text: string, inForce: string): boolean {
   const held = templateField(field);
   return text === inForce || (held !== null && isBuiltInText(held, text) && isBuiltInText(held, inForce));
 }

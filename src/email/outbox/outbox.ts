@@ -89,10 +89,10 @@ export async function claimEmails(
   { now, leaseMs, limit }: { readonly now: number; readonly leaseMs: number; readonly limit: number },
 ): Promise<readonly ClaimedEmail[]> {
   const rows = await database.query(claim, [new Date(now), new Date(now + leaseMs), limit]);
-  return (rows as unknown as readonly Row[]).map((row) => ({ ...row, expiresAt: row.expiresAt.getTime() }));
+  return (rows as unknown as readonly OutboxRow[]).map((row) => ({ ...row, expiresAt: row.expiresAt.getTime() }));
 }
 
-type Row = Omit<ClaimedEmail, 'expiresAt'> & { readonly expiresAt: Date };
+type OutboxRow = Omit<ClaimedEmail, 'expiresAt'> & { readonly expiresAt: Date };
 
 const removeWithOutcome = `with ids as (
     delete from pgreflect_queue.emails e where e.id = $5::bigint returning e.delivery_id, e.attempts

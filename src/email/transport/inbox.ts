@@ -44,10 +44,10 @@ const select = `select c.id, c.captured_at as "capturedAt", c.kind, c.sender as 
 export function createInbox(database: Queryable): Inbox {
   return {
     async read({ to = null, after = 0 } = {}) {
-      const rows = (await database.query(select, [to, after])) as unknown as readonly Row[];
+      const rows = (await database.query(select, [to, after])) as unknown as readonly InboxRow[];
       return rows.map((row) => ({ ...row, id: Number(row.id), capturedAt: row.capturedAt.toISOString() }));
     },
   };
 }
 
-type Row = Omit<CapturedEmail, 'id' | 'capturedAt'> & { readonly id: string; readonly capturedAt: Date };
+type InboxRow = Omit<CapturedEmail, 'id' | 'capturedAt'> & { readonly id: string; readonly capturedAt: Date };

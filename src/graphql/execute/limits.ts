@@ -29,7 +29,8 @@ export interface RequestLimits {
 /** Refuses a document with too many tokens or aliases. */
 export function assertDocumentLimits(document: PreparedDocument, limits: RequestLimits): void {
   if (document.tokens > limits.maxTokens) throw tooManyTokens(limits.maxTokens);
-  if (document.aliases > limits.maxAliases) throw refuse('aliases', document.aliases, limits.maxAliases, 'max-aliases');
+  if (document.aliases > limits.maxAliases)
+    throw limitError('aliases', document.aliases, limits.maxAliases, 'max-aliases');
 }
 
 /**
@@ -48,13 +49,14 @@ export function assertOperationLimits(
   if (limits === null) return;
   const rootFields = compiled.keys.length + compiled.errors.length;
   if (rootFields > limits.maxRootFields)
-    throw refuse('root fields', rootFields, limits.maxRootFields, 'max-root-fields');
-  if (compiled.depth > limits.maxDepth) throw refuse('levels of tables', compiled.depth, limits.maxDepth, 'max-depth');
+    throw limitError('root fields', rootFields, limits.maxRootFields, 'max-root-fields');
+  if (compiled.depth > limits.maxDepth)
+    throw limitError('levels of tables', compiled.depth, limits.maxDepth, 'max-depth');
   if (!limits.allowBackReferences) refuseBackReferences(compiled, variables);
   refuseLargePatterns(compiled, variables);
   refuseLargeOperands(compiled, variables);
   const cost = rowsOf(compiled.costs, variables);
-  if (cost > limits.maxCost) throw refuse('rows at most', cost, limits.maxCost, 'max-cost');
+  if (cost > limits.maxCost) throw limitError('rows at most', cost, limits.maxCost, 'max-cost');
 }
 
 /**
@@ -224,7 +226,7 @@ export function limitOf(limit: LimitPlan, source: BindingSource): number {
   return limit.kind === 'constant' ? limit.value : Number(bindSlot(limit.slot, source));
 }
 
-function refuse(what: string, value: number, limit: number, option: string): PublicError {
+function limitError(what: string, value: number, limit: number, option: string): PublicError {
   const message = `The operation has ${value} ${what}, more than the limit of ${limit} (option --${option}).`;
   const hint = ways[option];
   return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: option }, ...(hint && { hint }) });

@@ -48,7 +48,7 @@ export interface RunAsOptions extends SettingsInput {
 }
 
 /** A request with its opening and its end. */
-export interface Request {
+export interface RunRequest {
   readonly options: RunAsOptions;
   readonly preamble: Preamble;
   /** In terms of `performance.now()`. */
@@ -64,7 +64,7 @@ export interface AttemptOptions {
 
 /** A request in a batch. */
 export class FlightRequest implements QueuedRequest {
-  readonly #request: Request;
+  readonly #request: RunRequest;
   readonly #counts: FlightCounts;
   readonly #names: StatementNames | null;
   #first: readonly FlightStep[] = [];
@@ -81,7 +81,7 @@ export class FlightRequest implements QueuedRequest {
 
   constructor(
     pool: ApiPool,
-    request: Request,
+    request: RunRequest,
     { named, alone, onOverflow }: AttemptOptions & { readonly onOverflow: () => void },
   ) {
     this.#request = request;
@@ -135,7 +135,7 @@ export class FlightRequest implements QueuedRequest {
 /** The steps of the request, with the settings again before each one that another precedes. */
 function mainSteps(
   pool: ApiPool,
-  { options, preamble }: Request,
+  { options, preamble }: RunRequest,
   { named, memory }: { readonly named: boolean; readonly memory: AnswerMemory },
 ): readonly FlightStep[] {
   const { caller, steps, preRequest } = options;

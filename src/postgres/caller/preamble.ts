@@ -37,7 +37,7 @@ const readWriteKept = new WeakMap<Caller, Kept>();
 export function preambleOf(input: Omit<SettingsInput, 'readOnly'>, readOnly: boolean): Preamble {
   const kept = readOnly ? readOnlyKept : readWriteKept;
   const known = kept.get(input.caller);
-  if (known !== undefined && isSame(known.input, input)) return known.preamble;
+  if (known !== undefined && isSameInput(known.input, input)) return known.preamble;
   const { caller, searchPath, settings, timeoutMs, freshness, preRequest } = input;
   const own: SettingsInput = { caller, searchPath, settings, timeoutMs, freshness, preRequest, readOnly };
   const preamble: Preamble = { settings: buildSettings(own), steps: new Map() };
@@ -45,7 +45,7 @@ export function preambleOf(input: Omit<SettingsInput, 'readOnly'>, readOnly: boo
   return preamble;
 }
 
-function isSame(a: SettingsInput, b: Omit<SettingsInput, 'readOnly'>): boolean {
+function isSameInput(a: SettingsInput, b: Omit<SettingsInput, 'readOnly'>): boolean {
   return (
     a.settings === b.settings &&
     a.searchPath === b.searchPath &&

@@ -15,8 +15,8 @@ import {
   type AttemptOptions,
   FlightRequest,
   hasOtherColumns,
-  type Request,
   type RunAsOptions,
+  type RunRequest,
 } from './flight-request.ts';
 import { preambleOf } from './preamble.ts';
 
@@ -32,7 +32,7 @@ import { preambleOf } from './preamble.ts';
  * @throws PublicError `ROLE_NOT_ALLOWED` for the role names `none` and empty; nothing is sent.
  */
 export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<readonly (FlightResult | null)[]> {
-  const request: Request = {
+  const request: RunRequest = {
     options,
     preamble: preambleOf(options, options.readOnly),
     deadline: options.requestTimeoutMs === 0 ? null : performance.now() + options.requestTimeoutMs,
@@ -83,7 +83,11 @@ interface Attempt {
 }
 
 /** One flight, in a batch with others if possible. */
-async function send(pool: ApiPool, request: Request, { named, alone }: AttemptOptions): Promise<Attempt | 'requeued'> {
+async function send(
+  pool: ApiPool,
+  request: RunRequest,
+  { named, alone }: AttemptOptions,
+): Promise<Attempt | 'requeued'> {
   refuseIfOver(request);
   let watch: FlightWatch | null = null;
   const queued = new FlightRequest(pool, request, { named, alone, onOverflow: () => watch?.giveUp('size') });
@@ -110,7 +114,7 @@ async function send(pool: ApiPool, request: Request, { named, alone }: AttemptOp
 }
 
 /** Fails before anything is sent, so nothing can have run. */
-function refuseIfOver({ options, deadline }: Request): void {
+function refuseIfOver({ options, deadline }: RunRequest): void {
   if (options.signal?.aborted) throw givenUp('client');
   if (deadline !== null && performance.now() >= deadline) throw givenUp('timer');
 }
@@ -134,7 +138,7 @@ class FlightWatch {
   readonly #options: RunAsOptions;
   reason: Reason | null = null;
 
-  constructor(queued: FlightRequest, entry: BatchEntry, { options, deadline }: Request) {
+  constructor(queued: FlightRequest, entry: BatchEntry, { options, deadline }: RunRequest) {
     this.#queued = queued;
     this.#entry = entry;
     this.#options = options;

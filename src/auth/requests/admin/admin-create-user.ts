@@ -20,7 +20,7 @@ const passwordLength = 64;
 /** `POST /admin/users`. */
 export async function createUser(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {
   const facts = readAdminUser(body);
-  const id = check(facts);
+  const id = checkFacts(facts);
   const { services, config } = context;
   const password = facts.password || makePassword(passwordLength, config.password_required_characters);
   const passwordHash = facts.passwordHash ?? (await services.hasher.hash(password, context.deadline));
@@ -34,7 +34,7 @@ export async function createUser(context: AuthContext, { role }: AdminBearer, bo
 }
 
 /** @returns The id of the new user. */
-function check(facts: AdminUserFacts): string {
+function checkFacts(facts: AdminUserFacts): string {
   const refuse = (message: string) => new AuthError('validation_failed', message);
   if (facts.email === null && facts.phone === null) {
     throw refuse('Cannot create a user without either an email or phone');

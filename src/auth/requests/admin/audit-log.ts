@@ -23,14 +23,14 @@ const pageStatement = `select a.id, a.payload, a.ip_address, (extract(epoch from
   from auth.audit_log_entries a where ${condition}
   order by a.created_at desc, a.id limit $3 offset $4`;
 
-interface Entry {
+interface AuditEntry {
   readonly id: string;
   readonly payload: Metadata;
   readonly created_at: Time;
   readonly ip_address: string;
 }
 
-const entrySerializer = serializerOf<Entry>('AuthAuditEntry', {
+const entrySerializer = serializerOf<AuditEntry>('AuthAuditEntry', {
   id: from(uuid, ({ id }) => id),
   payload: from(record(), ({ payload }) => payload),
   created_at: from(knownTime, (entry) => entry.created_at),
@@ -50,7 +50,7 @@ export async function listAudit(
   const [counted] = await services.database.query(countStatement, search);
   const rows = await services.database.query(pageStatement, [...search, page.size, rowsBefore(page)]);
   return {
-    body: rows.map((row) => entrySerializer.print(row as unknown as Entry)),
+    body: rows.map((row) => entrySerializer.print(row as unknown as AuditEntry)),
     headers: paginationHeaders(`${authUrl}/admin/audit`, page, counted?.total as number),
   };
 }

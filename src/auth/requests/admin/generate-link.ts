@@ -51,7 +51,7 @@ export const linkSerializer = serializerOf<Link>('AuthLink', {
   redirect_to: from(text, ({ redirectTo }) => redirectTo),
 });
 
-interface Request {
+interface LinkRequest {
   readonly type: LinkType;
   readonly email: string;
   /** Empty for none. */
@@ -83,7 +83,7 @@ export async function generateLink(
   const own = fields.redirect_to;
   const context = own && isAllowed(own) ? { ...given, redirectTo: own } : given;
   return onceMore(async () => {
-    const request = await check(context, fields);
+    const request = await readLinkRequest(context, fields);
     return transact(context, [], async (tx) => {
       const { user, type, noteEntered } = await prepare(tx, request, role);
       const made = await link(tx, user, { ...request, type });
@@ -93,7 +93,7 @@ export async function generateLink(
   });
 }
 
-async function check(context: AuthContext, fields: ValueOf<typeof linkBody>): Promise<Request> {
+async function readLinkRequest(context: AuthContext, fields: ValueOf<typeof linkBody>): Promise<LinkRequest> {
   const { config, services } = context;
   const refuse = (message: string) => new AuthError('validation_failed', message);
   const email = parseEmail(fields.email ?? '');
@@ -123,7 +123,7 @@ interface Prepared extends Pick<Link, 'user' | 'type'> {
 }
 
 /** The user, and the type of the link: for a new user, a magic link becomes a sign-up. */
-async function prepare(tx: Transaction, request: Request, role: string): Promise<Prepared> {
+async function prepare(tx: Transaction, request: LinkRequest, role: string): Promise<Prepared> {
   const { type, email, newEmail, data } = request;
   const found = await findUserByEmail(tx, email, tx.audience);
   const known = found === null ? null : await lockKnownUser(tx, found);
@@ -152,7 +152,7 @@ async function prepare(tx: Transaction, request: Request, role: string): Promise
 }
 
 /** The user of a sign-up that an admin makes for a person: the password is that person's. */
-async function prepareSignUp(tx: Transaction, request: Request, known: User | null): Promise<Prepared> {
+async function prepareSignUp(tx: Transaction, request: LinkRequest, known: User | null): Promise<Prepared> {
   const { email, data, checked } = request;
   const type = 'signup';
   if (known === null) {
@@ -181,7 +181,7 @@ async function prepareSignUp(tx: Transaction, request: Request, known: User | nu
   };
 }
 
-async function link(tx: Transaction, { id }: User, request: Request): Promise<UserJson> {
+async function link(tx: Transaction, { id }: User, request: LinkRequest): Promise<UserJson> {
   const { type, email, newEmail } = request;
   const { token, kind, link: linkType } = rows[type];
   const address = type === 'email_change_new' ? newEmail : email;

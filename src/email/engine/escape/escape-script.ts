@@ -3,12 +3,12 @@ import { isPrintable } from '../values/quote-text.ts';
 import {
   type Byte,
   fromData,
-  kindOf,
   type ListValue,
   type MapValue,
   mapEntry,
   mapKeys,
   type Value,
+  valueKind,
 } from '../values/value.ts';
 
 /** Replaces a value that JSON cannot express, with the reason in a comment. */
@@ -27,7 +27,7 @@ export function escapeScriptValue(value: Value): string {
 }
 
 function toJson(value: Value): string {
-  switch (kindOf(value)) {
+  switch (valueKind(value)) {
     case 'nil':
       return 'null';
     case 'string':

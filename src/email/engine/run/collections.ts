@@ -4,18 +4,18 @@ import { failValue } from '../template-error.ts';
 import {
   Byte,
   fromData,
-  kindOf,
   type ListValue,
   type MapValue,
   mapEntry,
   sizeOfMap,
   type Value,
+  valueKind,
   valueTypeName,
 } from '../values/value.ts';
 
 /** Bytes of a text, elements of a list, entries of a map. */
 export function lengthOf(value: Value): bigint {
-  switch (kindOf(value)) {
+  switch (valueKind(value)) {
     case 'string':
       return BigInt(Buffer.byteLength(value as string));
     case 'list':
@@ -32,7 +32,7 @@ export function indexInto(item: Value, indexes: readonly Value[]): Value {
   if (item === null || item === undefined) failValue('error calling index: index of untyped nil');
   let current: Value = item;
   for (const index of indexes) {
-    switch (kindOf(current)) {
+    switch (valueKind(current)) {
       case 'map':
         if (typeof index !== 'string')
           failValue(`error calling index: value has type ${valueTypeName(index)}; should be string`);
@@ -60,7 +60,7 @@ export function indexInto(item: Value, indexes: readonly Value[]): Value {
 
 /** Part of a text or list. Bytes of a cut character become U+FFFD each. */
 export function sliceOf(item: Value, indexes: readonly Value[]): Value {
-  const kind = kindOf(item);
+  const kind = valueKind(item);
   if (kind === 'nil') failValue('error calling slice: slice of untyped nil');
   if (indexes.length > 3) failValue(`error calling slice: too many slice indexes: ${indexes.length}`);
   if (kind !== 'string' && kind !== 'list')

@@ -1,6 +1,6 @@
 /** The comparison functions: values of one basic kind are comparable; others are faults or unequal. */
 import { failValue } from '../template-error.ts';
-import { Byte, type Complex, compareBytes, kindOf, type Value } from '../values/value.ts';
+import { Byte, type Complex, compareBytes, type Value, valueKind } from '../values/value.ts';
 
 /** Called with the message of a fault that is tolerated as unequal or empty. */
 export type Tolerate = (message: string) => void;
@@ -40,7 +40,7 @@ function equals(a: Value, b: Value): boolean {
 type BasicKind = 'nil' | 'bool' | 'string' | 'float' | 'int' | 'complex' | 'collection';
 
 function basicKind(value: Value): BasicKind {
-  const kind = kindOf(value);
+  const kind = valueKind(value);
   if (kind === 'byte') return 'int';
   return kind === 'list' || kind === 'map' ? 'collection' : kind;
 }

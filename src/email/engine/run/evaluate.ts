@@ -7,7 +7,7 @@ import { unreachable } from '../../../shared/invariant.ts';
 import type { Budget } from '../budget.ts';
 import { EvaluationFailure, failValue } from '../template-error.ts';
 import type { Operand, Pipeline, PipelineCommand } from '../tree.ts';
-import { isTruthy, kindOf, type MapValue, mapEntry, type Value, valueTypeName } from '../values/value.ts';
+import { isTruthy, type MapValue, mapEntry, type Value, valueKind, valueTypeName } from '../values/value.ts';
 import type { Tolerate } from './compare-values.ts';
 import { type TemplateFunction, templateFunctions } from './functions.ts';
 
@@ -131,7 +131,8 @@ export class Evaluator {
       const name = path[index] as string;
       if (value === undefined) return undefined;
       if (value === null) return this.missing(`nil pointer evaluating interface {}.${name}`);
-      if (kindOf(value) !== 'map') return this.missing(`can't evaluate field ${name} in type ${valueTypeName(value)}`);
+      if (valueKind(value) !== 'map')
+        return this.missing(`can't evaluate field ${name} in type ${valueTypeName(value)}`);
       if (hasArguments && index === path.length - 1) failValue(`${name} is not a method but has arguments`);
       value = mapEntry(value as MapValue, name);
     }

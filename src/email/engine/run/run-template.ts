@@ -8,12 +8,12 @@ import {
   Byte,
   fromData,
   isTruthy,
-  kindOf,
   type ListValue,
   type MapValue,
   mapEntry,
   mapKeys,
   type Value,
+  valueKind,
 } from '../values/value.ts';
 import type { Tolerate } from './compare-values.ts';
 import { Evaluator } from './evaluate.ts';
@@ -246,7 +246,7 @@ export class TemplateRun {
 
   /** Key and element of each iteration. */
   *#rounds({ pipeline }: Branch, value: Value): Generator<readonly [Value, Value]> {
-    switch (kindOf(value)) {
+    switch (valueKind(value)) {
       case 'nil':
         return;
       case 'list':

@@ -6,12 +6,12 @@ import {
   Byte,
   type Complex,
   fromData,
-  kindOf,
   type ListValue,
   type MapValue,
   mapEntry,
   mapKeys,
   type Value,
+  valueKind,
   valueTypeName,
 } from './value.ts';
 
@@ -53,7 +53,7 @@ export function formatValue(value: Value, verb: string, directive: Directive): s
 /** Also for values inside a list or map. */
 function formatElement(value: Value, verb: string, directive: Directive): string {
   if (value === null || value === undefined) return directive.source ? 'interface {}(nil)' : '<nil>';
-  switch (kindOf(value)) {
+  switch (valueKind(value)) {
     case 'string':
       return formatText(value as string, verb, directive);
     case 'float':

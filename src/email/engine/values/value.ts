@@ -61,7 +61,7 @@ function isMap(raw: object): boolean {
 }
 
 /** The kind of a value; null and no value are both `nil`. */
-export function kindOf(value: Value): ValueKind {
+export function valueKind(value: Value): ValueKind {
   switch (typeof value) {
     case 'string':
       return 'string';
@@ -94,7 +94,7 @@ const typeNames = {
 
 /** The name of a value's type. */
 export function valueTypeName(value: Value): string {
-  return typeNames[kindOf(value)];
+  return typeNames[valueKind(value)];
 }
 
 /** Entry of a map, no value for a missing key. */

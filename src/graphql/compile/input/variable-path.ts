@@ -42,17 +42,17 @@ function readAtOnce<T>(read: (variables: Variables, path: Path) => T): (variable
   };
 }
 
-type Row = Readonly<Record<string, unknown>>;
+type InputObject = Readonly<Record<string, unknown>>;
 
 /** Objects to insert, in order; coerced objects have no prototype's keys. */
-export function rowsAt(variables: Variables, path: Path): readonly Row[] {
+export function rowsAt(variables: Variables, path: Path): readonly InputObject[] {
   const at = path.indexOf('*');
   if (at >= 0) {
     const list = valueAt(variables, path.slice(0, at)) ?? [];
-    return (list as readonly Row[]).flatMap((row) => rowsAt(row, path.slice(at + 1)));
+    return (list as readonly InputObject[]).flatMap((row) => rowsAt(row, path.slice(at + 1)));
   }
   const value = valueAt(variables, path) ?? [];
-  return Array.isArray(value) ? (value as readonly Row[]) : [value as Row];
+  return Array.isArray(value) ? (value as readonly InputObject[]) : [value as InputObject];
 }
 
 const rowsOnce = readAtOnce(rowsAt);

@@ -17,17 +17,17 @@ export function planNodeId(
   tables: readonly Table[],
   otherMessage: string,
 ): { readonly table: Table; readonly slots: readonly Slot[] } {
-  if (input.state() !== 'value') throw refuse('A nodeId must not be null.');
+  if (input.state() !== 'value') throw nodeIdError('A nodeId must not be null.');
   const find = (namespace: string, name: string, keys: number) =>
     tables.find((each) => each.namespace === namespace && each.name === name && each.primaryKey.length === keys);
   const named = input.ask({ kind: 'node', known: (...names) => find(...names) !== undefined });
-  if (named === 'bad') throw refuse(invalidNodeId);
+  if (named === 'bad') throw nodeIdError(invalidNodeId);
   const [namespace = '', name = '', keys] = named.split('\0');
   const table = find(namespace, name, Number(keys));
-  if (table === undefined) throw refuse(otherMessage);
+  if (table === undefined) throw nodeIdError(otherMessage);
   return { table, slots: table.primaryKey.map((_, index) => input.elementSlot(index + 2)) };
 }
 
-function refuse(message: string): PublicError {
+function nodeIdError(message: string): PublicError {
   return new PublicError('BAD_USER_INPUT', message);
 }

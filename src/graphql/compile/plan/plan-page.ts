@@ -20,16 +20,16 @@ export function planPage(table: Table, inputs: Inputs, order: readonly OrderTerm
   const [first, last, before, after] = [given('first'), given('last'), given('before'), given('after')];
   const offset = given('offset');
   for (const { name, kind, type } of connectionArguments) {
-    if (type === 'Int' && given(kind)?.isNegative()) throw refuse(`\`${name}\` must be an unsigned integer`);
+    if (type === 'Int' && given(kind)?.isNegative()) throw pageError(`\`${name}\` must be an unsigned integer`);
   }
   const digest = digestOf(order, given);
   const most = digest === null ? order.length : order.length + 1;
   const cursors = [before, after].map((input) => input && { input, nulls: readNulls(input, most) });
-  if (first && last) throw refuse('only one of "first" and "last" may be provided');
-  if (before && after) throw refuse('only one of "before" and "after" may be provided');
-  if (first && before) throw refuse('"first" may only be used with "after"');
-  if (last && after) throw refuse('"last" may only be used with "before"');
-  if (offset && (last || before)) throw refuse('"offset" may only be used with "first" and "after"');
+  if (first && last) throw pageError('only one of "first" and "last" may be provided');
+  if (before && after) throw pageError('only one of "before" and "after" may be provided');
+  if (first && before) throw pageError('"first" may only be used with "after"');
+  if (last && after) throw pageError('"last" may only be used with "before"');
+  if (offset && (last || before)) throw pageError('"offset" may only be used with "first" and "after"');
   const size = first ?? last;
   const cursor = cursors[0] ?? cursors[1];
   return {
@@ -64,21 +64,21 @@ interface GivenCursor {
 
 function readNulls(input: Input, maxElements: number): string {
   const nulls = input.ask({ kind: 'cursor', maxElements });
-  if (nulls === 'bad') throw refuse('The cursor cannot be decoded.');
+  if (nulls === 'bad') throw pageError('The cursor cannot be decoded.');
   return nulls;
 }
 
 function planCursor({ input, nulls }: GivenCursor, terms: number, digest: Slot | null): CursorPlan {
   const hasDigest = () => nulls[terms + 1] === 'v' && input.isElement(terms, digest!);
   if (nulls === 'long' || (digest !== null && !hasDigest()))
-    throw refuse('orderBy clause incompatible with pagination cursor');
+    throw pageError('orderBy clause incompatible with pagination cursor');
   const elements = [...nulls.slice(1, terms + 1)].map((letter, index) =>
     letter === 'n' ? null : input.elementSlot(index),
   );
   return { elements };
 }
 
-function refuse(message: string): PublicError {
+function pageError(message: string): PublicError {
   return new PublicError('BAD_USER_INPUT', message);
 }
 

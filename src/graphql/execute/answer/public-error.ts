@@ -160,7 +160,7 @@ function impossibleRegex(error: DatabaseError, scope: ErrorScope): PublicError {
   const input = scope.parsedInput('regex');
   const message = 'The regular expression is too large for the database. Use fewer or smaller repetitions.';
   const extensions = input !== null && { extensions: { input } };
-  return new PublicError('BAD_USER_INPUT', message, { ...placeOf(error, scope), cause: error, ...extensions });
+  return new PublicError('BAD_USER_INPUT', message, { ...errorPlace(error, scope), cause: error, ...extensions });
 }
 
 /** An object of the answer is so long that all must be counted; nothing is wrong yet. */
@@ -180,7 +180,7 @@ function outcomeUnknown(error: DatabaseError): PublicError {
 
 function tooLarge(error: DatabaseError, scope: ErrorScope): PublicError {
   const { code, message, details } = textTooLarge(scope.maxResponseBytes);
-  return new PublicError(code, message, { ...placeOf(error, scope), ...details });
+  return new PublicError(code, message, { ...errorPlace(error, scope), ...details });
 }
 
 /** The results of a mutation exceeded the limit. It is not undone for that. */
@@ -195,7 +195,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (sqlstate === null) return mask(error, scope);
   if (error.step === 0) return fromSettings(error, scope);
   if (error.step === preRequestStepNumber && primary.includes(preRequestSentinel)) return mask(error, scope);
-  const place = placeOf(error, scope);
+  const place = errorPlace(error, scope);
   const { atMost = null, objects = null, nested = null, increment = null } = scope.steps[error.step - 1] ?? {};
   const met = objects && { locations: objects.locations, extensions: { input: objects.input ?? nested ?? '' } };
   if (error.repeatsRow && met !== null) return repeatedRow(met, place);
@@ -280,13 +280,13 @@ interface Met {
   readonly extensions: { readonly input: string };
 }
 
-function repeatedRow(met: Met, place: ReturnType<typeof placeOf>): PublicError {
+function repeatedRow(met: Met, place: ReturnType<typeof errorPlace>): PublicError {
   const message = 'Two objects are for the same row. Send only one of them.';
   return new PublicError('BAD_USER_INPUT', message, { ...place, ...met });
 }
 
 /** @param mayBeHidden By a view: whether the row is only new cannot be told. */
-function unseenRow(met: Met, place: ReturnType<typeof placeOf>, mayBeHidden: boolean): PublicError {
+function unseenRow(met: Met, place: ReturnType<typeof errorPlace>, mayBeHidden: boolean): PublicError {
   const message = mayBeHidden
     ? 'An object met a row that the view does not show. Nothing was written. If it fails again, send another key: waiting does not help.'
     : 'An object met a row that another transaction has just written. Nothing was written; send the request again.';
@@ -319,7 +319,7 @@ function describeLimit({ primary, constraint }: DatabaseError, names: Readonly<R
 }
 
 /** The failed root field; none at the commit (a deferred constraint). */
-function placeOf(error: DatabaseError, scope: ErrorScope): { readonly path?: readonly string[] } {
+function errorPlace(error: DatabaseError, scope: ErrorScope): { readonly path?: readonly string[] } {
   const key = scope.steps[error.step - 1]?.key;
   return key == null ? {} : { path: [key] };
 }
@@ -383,7 +383,7 @@ function visibleNames(error: DatabaseError, model: Model | null): Record<string,
 
 function mask(error: unknown, scope: ErrorScope, { code, message } = unexpected): PublicError {
   const id = observeMasked(error, scope);
-  const place = error instanceof DatabaseError && error.step > 0 ? placeOf(error, scope) : {};
+  const place = error instanceof DatabaseError && error.step > 0 ? errorPlace(error, scope) : {};
   return new PublicError(code, message, { ...place, extensions: { id }, cause: error });
 }
 

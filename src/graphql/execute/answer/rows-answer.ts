@@ -32,7 +32,7 @@ export interface AnswerContext {
   readonly memory: AnswerMemory;
 }
 
-interface Row {
+interface ReceivedRow {
   readonly bytes: Buffer;
   readonly at: number;
   /** Its bytes are a copy of its own. */
@@ -71,8 +71,8 @@ export class RowsAnswer implements RowCollector {
   /** Offsets of the rows of a page that comes in reverse. */
   readonly #starts: number[] = [];
   #count = 0;
-  #first: Row | null = null;
-  #last: Row | null = null;
+  #first: ReceivedRow | null = null;
+  #last: ReceivedRow | null = null;
   #isOver = false;
   /** The size of the buffer that memory is reserved for. */
   #heldBytes = maxInitialBytes;
@@ -142,7 +142,7 @@ export class RowsAnswer implements RowCollector {
     return !this.#isOver;
   }
 
-  #keptRow(row: Row | null): Row | null {
+  #keptRow(row: ReceivedRow | null): ReceivedRow | null {
     if (row === null || row.isKept) return row;
     const end = readColumns(row.bytes, row.at, this.#prepared.columns);
     return { bytes: Buffer.from(row.bytes.subarray(row.at, end)), at: 0, isKept: true };
@@ -224,7 +224,7 @@ export class RowsAnswer implements RowCollector {
   }
 
   // Written after the rows and removed again.
-  #columnText(pieces: readonly (AnswerColumn | Exclude<RowPiece, string>)[], row: Row | null): string {
+  #columnText(pieces: readonly (AnswerColumn | Exclude<RowPiece, string>)[], row: ReceivedRow | null): string {
     if (row === null) return 'null';
     readColumns(row.bytes, row.at, this.#prepared.columns);
     const start = this.#writer.length;

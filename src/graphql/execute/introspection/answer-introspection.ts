@@ -94,23 +94,26 @@ export function introspectionBody(
 /** Limit of a description of each type, which is made and kept compressed: 127 MB of text for ten thousand tables. */
 const maxDescribed = 256 * 1024 * 1024;
 
-type Answer = ReadonlyMap<string, string> | string | CompressedText;
+type IntrospectionText = ReadonlyMap<string, string> | string | CompressedText;
 
 /** In characters and compressed bytes, for all schemas together, so that roles and reloads do not add up. */
 const maxRemembered = 32 * 1024 * 1024;
 /** Refusals as well: a client that repeats one costs no more than others. */
-const answers = new LRUCache<string, Answer | PublicError>({ maxSize: maxRemembered, sizeCalculation: sizeOf });
+const answers = new LRUCache<string, IntrospectionText | PublicError>({
+  maxSize: maxRemembered,
+  sizeCalculation: sizeOf,
+});
 
 /** An answer that is being made, for all who ask for it meanwhile. */
 interface PendingAnswer {
-  answer: Promise<Answer> | null;
+  answer: Promise<IntrospectionText> | null;
   readonly signals: (DisconnectSignal | null)[];
 }
 
 const pending = new Map<string, PendingAnswer>();
 
 /** @param kind Distinguishes answers made of the same fields. */
-async function remember<T extends Answer>(
+async function remember<T extends IntrospectionText>(
   schema: LazySchema,
   request: IntrospectionRequest,
   kind: string,
@@ -135,7 +138,7 @@ async function remember<T extends Answer>(
 }
 
 /** Leaves the answer in the cache. */
-function* makeAnswer<T extends Answer>(
+function* makeAnswer<T extends IntrospectionText>(
   key: string,
   { signals }: PendingAnswer,
   start: () => Generator<void, T>,
@@ -167,7 +170,7 @@ function toPublicError({ message, path, locations }: GraphQLError): PublicError 
   return new PublicError('BAD_USER_INPUT', message, { ...(path && { path }), ...(locations && { locations }) });
 }
 
-function sizeOf(answer: Answer | PublicError, key: string): number {
+function sizeOf(answer: IntrospectionText | PublicError, key: string): number {
   if (answer instanceof PublicError) return key.length + answer.message.length;
   if (typeof answer === 'string') return key.length + answer.length;
   if (answer instanceof CompressedText) return key.length + answer.gzip.length;

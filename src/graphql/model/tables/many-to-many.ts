@@ -58,11 +58,11 @@ function sidesOf(context: ModelContext, { relationships }: Linked, links: Table)
 /** The usable foreign keys of a junction table, in the order of its two sides. */
 export function linkKeys(relationships: Linked['relationships'], { oid }: Table): readonly Relationship[] {
   const keys = (relationships.get(oid) ?? []).filter(({ direction }) => direction === 'outbound');
-  return keys.sort((a, b) => placeOf(a) - placeOf(b));
+  return keys.sort((a, b) => directivesLast(a) - directivesLast(b));
 }
 
 /** Declared keys by oid, then those of the directive. */
-function placeOf({ id }: Relationship): number {
+function directivesLast({ id }: Relationship): number {
   return /^\d+$/.test(id) ? Number(id) : Number.POSITIVE_INFINITY;
 }
 

@@ -12,7 +12,7 @@ import { nodeIdName } from './object-type.ts';
 import { searchFilterOf } from './search-types.ts';
 import { filterNameOf } from './value-type.ts';
 
-type Entry = readonly [string, GraphQLInputFieldConfig | null];
+type NamedInputField = readonly [string, GraphQLInputFieldConfig | null];
 
 /** *B*`Filter`. A column named `and`, `or` or `not` replaces that operator. */
 export function buildFilterType(context: SchemaContext, table: Table): GraphQLInputObjectType {
@@ -34,8 +34,8 @@ export function buildFilterType(context: SchemaContext, table: Table): GraphQLIn
   return type;
 }
 
-function columnEntries(context: SchemaContext, table: Table): Entry[] {
-  return table.columns.flatMap((column): Entry[] => {
+function columnEntries(context: SchemaContext, table: Table): NamedInputField[] {
+  return table.columns.flatMap((column): NamedInputField[] => {
     const name = column.fieldName;
     if (!column.filterable || name === null || column.type === null || name === nodeIdName) return [];
     if (isJson(column.type)) return [];
@@ -46,16 +46,16 @@ function columnEntries(context: SchemaContext, table: Table): Entry[] {
 }
 
 /** For columns that only an extension filters. */
-function jsonEntries(context: SchemaContext, table: Table): Entry[] {
-  return table.columns.flatMap((column): Entry[] => {
+function jsonEntries(context: SchemaContext, table: Table): NamedInputField[] {
+  return table.columns.flatMap((column): NamedInputField[] => {
     if (!column.filterable || column.fieldName === null || !isJson(column.type)) return [];
     const type = column.type && jsonFilterOf(context, column.type);
     return type === null ? [] : [[column.fieldName, typed(type, { kind: 'column', column })]];
   });
 }
 
-function relationshipEntries(context: SchemaContext, table: Table): Entry[] {
-  return table.relationships.flatMap((relationship): Entry[] => {
+function relationshipEntries(context: SchemaContext, table: Table): NamedInputField[] {
+  return table.relationships.flatMap((relationship): NamedInputField[] => {
     const target = context.model.tables.get(relationship.target);
     if (!relationship.filterable || target === undefined) return [];
     const type =
@@ -66,7 +66,7 @@ function relationshipEntries(context: SchemaContext, table: Table): Entry[] {
   });
 }
 
-function operatorEntries({ types }: SchemaContext, self: GraphQLInputObjectType): Entry[] {
+function operatorEntries({ types }: SchemaContext, self: GraphQLInputObjectType): NamedInputField[] {
   const list = new GraphQLList(new GraphQLNonNull(self));
   return [
     [nodeIdName, typed(types.input('IDFilter')!, { kind: 'node_id' })],

@@ -20,7 +20,7 @@ import { routineArguments } from './routine-arguments.ts';
 import { searchFilterOf } from './search-types.ts';
 import { filterNameOf } from './value-type.ts';
 
-type Entry = readonly [string, GraphQLInputFieldConfig | null];
+type NamedInputField = readonly [string, GraphQLInputFieldConfig | null];
 
 /** Registers the filter for values that PostgreSQL cannot compare, if the schema has it. */
 export function defineIsFilter(context: SchemaContext, tables: readonly Table[]): void {
@@ -37,7 +37,7 @@ export function defineFunctionInputs(
   { filterFunctions, orderFunctions }: Table,
   define: (name: string, make: () => GraphQLInputObjectType) => void,
 ): void {
-  const defineEach = (entries: readonly FunctionEntry[], more: readonly Entry[]) => {
+  const defineEach = (entries: readonly FunctionEntry[], more: readonly NamedInputField[]) => {
     for (const { input: name, routine: oid } of entries) {
       if (name === null) continue;
       const own = () => routineArguments(context, routineOf(context, oid));
@@ -58,7 +58,7 @@ function routineOf({ model }: SchemaContext, oid: string): Routine {
 }
 
 /** The entries of the filter. */
-export function functionFilters(context: SchemaContext, table: Table): readonly Entry[] {
+export function functionFilters(context: SchemaContext, table: Table): readonly NamedInputField[] {
   return entriesOf(context, table.filterFunctions, (type) => {
     if (isJson(type)) return jsonFilterOf(context, type);
     if (isNullTested(type)) return sharedInput(context, 'OpaqueIsFilter');
@@ -67,7 +67,7 @@ export function functionFilters(context: SchemaContext, table: Table): readonly 
 }
 
 /** The entries of the order. */
-export function functionOrders(context: SchemaContext, table: Table): readonly Entry[] {
+export function functionOrders(context: SchemaContext, table: Table): readonly NamedInputField[] {
   return entriesOf(context, table.orderFunctions, () => orderByDirectionType);
 }
 
@@ -75,7 +75,7 @@ function entriesOf(
   context: SchemaContext,
   entries: readonly FunctionEntry[],
   typeOf: (type: FunctionEntry['type']) => GraphQLNullableInputType | null,
-): readonly Entry[] {
+): readonly NamedInputField[] {
   return entries.map(({ name, routine: oid, type, input }) => {
     const inputType = input === null ? typeOf(type) : context.types.input(input);
     return [name, inputType && typed(inputType, { kind: 'function', routine: routineOf(context, oid), type })];

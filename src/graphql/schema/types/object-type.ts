@@ -12,7 +12,7 @@ import { buildRoutineField } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
-type Entry = readonly [string, GraphQLFieldConfig<unknown, unknown> | null];
+type NamedOutputField = readonly [string, GraphQLFieldConfig<unknown, unknown> | null];
 
 /** The name of the global id, which nothing may replace. */
 export const nodeIdName = 'nodeId';
@@ -43,8 +43,8 @@ export function buildObjectType(context: SchemaContext, table: Table): GraphQLOb
   });
 }
 
-function columns(context: SchemaContext, table: Table): Entry[] {
-  return table.columns.flatMap((column): Entry[] => {
+function columns(context: SchemaContext, table: Table): NamedOutputField[] {
+  return table.columns.flatMap((column): NamedOutputField[] => {
     if (!column.readable || column.fieldName === null || column.type === null) return [];
     const field = columnField(context, table.namespace, column, column.neverNull);
     return [[column.fieldName, field && { ...field, description: column.description }]];
@@ -68,7 +68,7 @@ export function defineResultType(
 ): void {
   if (result.kind !== 'object') return;
   const entries = () =>
-    result.columns.flatMap((column): Entry[] =>
+    result.columns.flatMap((column): NamedOutputField[] =>
       column.fieldName === null ? [] : [[column.fieldName, columnField(context, namespace, column, false)]],
     );
   if (entries().every(([, field]) => field === null)) return;
@@ -80,8 +80,8 @@ interface FieldSource {
   readonly added: boolean;
 }
 
-function relationships(context: SchemaContext, table: Table, { added }: FieldSource): Entry[] {
-  return table.relationships.flatMap((relationship): Entry[] => {
+function relationships(context: SchemaContext, table: Table, { added }: FieldSource): NamedOutputField[] {
+  return table.relationships.flatMap((relationship): NamedOutputField[] => {
     if ((relationship.through !== null) !== added) return [];
     const target = context.model.tables.get(relationship.target);
     return target ? [[relationship.fieldName, relationshipField(context, relationship, target)]] : [];
@@ -103,8 +103,8 @@ function relationshipField(
   };
 }
 
-function computedFields(context: SchemaContext, table: Table, { added }: FieldSource): Entry[] {
-  return table.computedFields.flatMap((oid): Entry[] => {
+function computedFields(context: SchemaContext, table: Table, { added }: FieldSource): NamedOutputField[] {
+  return table.computedFields.flatMap((oid): NamedOutputField[] => {
     const routine = context.model.routines.get(oid);
     return routine?.added === added ? [[routine.fieldName, buildRoutineField(context, routine)]] : [];
   });

@@ -10,7 +10,7 @@ import { addedInput, type SchemaContext, sharedInput } from '../schema-context.t
 import { functionOrders } from './function-inputs.ts';
 import { orderByDirectionType } from './order-by-direction.ts';
 
-type Entry = readonly [string, GraphQLInputFieldConfig | null];
+type NamedInputField = readonly [string, GraphQLInputFieldConfig | null];
 
 /**
  * Registers *B*`OrderBy` if the table can be ordered, and *B*`CollectionOrderBy` if others can be ordered by its rows.
@@ -21,7 +21,7 @@ export function defineOrderByTypes(
   defineType: (name: string, make: () => GraphQLInputObjectType) => void,
 ): void {
   const names = tableTypeNames(table.baseName);
-  const define = (name: string, fields: () => readonly Entry[]) =>
+  const define = (name: string, fields: () => readonly NamedInputField[]) =>
     defineType(name, () => new GraphQLInputObjectType({ name, fields: () => fieldMap(fields()) }));
   // An input without fields is invalid.
   if (isOrderable(table)) {
@@ -36,7 +36,7 @@ export function defineOrderByTypes(
   if (table.addedTypes.includes('collectionOrderBy')) {
     define(names.collectionOrderBy, () => [
       ['count', typed(orderByDirectionType, { kind: 'count' })],
-      ...aggregateFunctions.map((fn): Entry => {
+      ...aggregateFunctions.map((fn): NamedInputField => {
         const type = addedInput(context, table, `${fn}OrderBy`);
         return [fn, type && typed(type, { kind: 'aggregate_function', function: fn })];
       }),
@@ -50,8 +50,11 @@ export function defineOrderByTypes(
   }
 }
 
-function directions({ columns }: Table, originOf: (column: Column) => InputFieldOrigin | null): readonly Entry[] {
-  return columns.flatMap((column): Entry[] => {
+function directions(
+  { columns }: Table,
+  originOf: (column: Column) => InputFieldOrigin | null,
+): readonly NamedInputField[] {
+  return columns.flatMap((column): NamedInputField[] => {
     const origin = originOf(column);
     return origin === null || column.fieldName === null
       ? []
@@ -59,13 +62,13 @@ function directions({ columns }: Table, originOf: (column: Column) => InputField
   });
 }
 
-function rankedEntries(context: SchemaContext, table: Table): readonly Entry[] {
+function rankedEntries(context: SchemaContext, table: Table): readonly NamedInputField[] {
   const type = context.hasReads(table.namespace) ? sharedInput(context, 'TextSearchOrder') : null;
   return type === null ? [] : rankEntries(table).map(([name, column]) => [name, typed(type, { kind: 'rank', column })]);
 }
 
-function relationshipEntries(context: SchemaContext, table: Table): readonly Entry[] {
-  return table.relationships.flatMap((relationship): Entry[] => {
+function relationshipEntries(context: SchemaContext, table: Table): readonly NamedInputField[] {
+  return table.relationships.flatMap((relationship): NamedInputField[] => {
     const target = context.model.tables.get(relationship.target);
     if (!relationship.orderable || target === undefined) return [];
     const type =

@@ -15,11 +15,15 @@ import { addedInput, type SchemaContext } from '../../schema-context.ts';
 import { scalarTypes } from '../scalars.ts';
 import { conflictField } from './conflict-types.ts';
 
-type Entry = readonly [string, GraphQLInputFieldConfig | null];
+type NamedInputField = readonly [string, GraphQLInputFieldConfig | null];
 
 /** The entries of an insert or update input for related rows. */
-export function nestedFields(context: SchemaContext, table: Table, command: 'insert' | 'update'): readonly Entry[] {
-  return table.relationships.flatMap((relationship): Entry[] => {
+export function nestedFields(
+  context: SchemaContext,
+  table: Table,
+  command: 'insert' | 'update',
+): readonly NamedInputField[] {
+  return table.relationships.flatMap((relationship): NamedInputField[] => {
     const target = context.model.tables.get(relationship.target);
     const isOffered = command === 'insert' ? relationship.insertable : relationship.updatable;
     if (!isOffered || target === undefined) return [];
