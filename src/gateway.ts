@@ -161,7 +161,6 @@ async function openLog(config: Config, { observe }: GatewayExtras) {
     level: config.logLevel,
     format: config.logFormat,
     slowMs: config.slowMs,
-    sharesOutput: config.workers > 1,
     isLocal: config.localProject,
   });
   return { log: logger.observe, flush: () => logger.flush() };

@@ -6,7 +6,7 @@
  */
 import { Writable } from 'node:stream';
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
-import { LogOutput, type LogOutputOptions } from './log-output.ts';
+import { logOutput } from './log-output.ts';
 import type { Observation, Observe, RequestObservation } from './observation.ts';
 import { inJsonLines, inLines } from './one-line.ts';
 
@@ -18,8 +18,6 @@ interface LoggerOptions {
   readonly slowMs: number;
   /** For a local project: do not log the requests that its pages send on their own. */
   readonly isLocal?: boolean;
-  /** Other processes share the standard output: write pieces that a pipe accepts atomically. */
-  readonly sharesOutput?: boolean;
   /** Receives the lines instead of standard output. */
   readonly stream?: DestinationStream;
 }
@@ -29,25 +27,18 @@ interface ObservationLogger {
   flush(): void;
 }
 
-/** For machines, which tolerate a short delay. */
-const gathered: LogOutputOptions = { gatherBytes: 16_000, pieceBytes: 16_384 };
-/** POSIX guarantees that a pipe accepts 4096 bytes atomically. */
-const shared: LogOutputOptions = { gatherBytes: 3000, pieceBytes: 4096 };
-/** For a terminal. */
-const atOnce: LogOutputOptions = { gatherBytes: 0, pieceBytes: 4096 };
-
 /** Makes the logger of a process. */
 export async function createLogger(options: LoggerOptions): Promise<ObservationLogger> {
   const isPretty = options.format === 'pretty';
-  const output = new LogOutput(isPretty ? atOnce : options.sharesOutput ? shared : gathered);
-  const target = options.stream ?? output;
+  // Machines tolerate a short delay.
+  const target: DestinationStream & { flush?: () => void } = options.stream ?? logOutput(!isPretty);
   // A log is read in terminals, too: C1 controls begin commands there, and JSON need not escape them.
   const json: DestinationStream = { write: (line) => target.write(inJsonLines(line)) };
   const stream = isPretty ? await prettyStream(target, options.stream === undefined) : json;
   const log = pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
   return {
     observe: (observation) => write(log, observation, options),
-    flush: () => output.flush(),
+    flush: () => target.flush?.(),
   };
 }
 

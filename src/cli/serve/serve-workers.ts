@@ -24,7 +24,7 @@ import { Workers } from './workers.ts';
 /** Serves until a signal ends it. @returns The exit code. */
 export async function serveWithWorkers(config: Config, context: CommandContext): Promise<number> {
   const { logLevel: level, logFormat: format, slowMs } = config;
-  const logger = await createLogger({ level, format, slowMs, sharesOutput: true });
+  const logger = await createLogger({ level, format, slowMs });
   const meter = new Meter(() => nothing);
   const observe: Observe = (observation) => {
     meter.observe(observation);
