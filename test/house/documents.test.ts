@@ -41,6 +41,12 @@ ${rows.join('\n')}
   await expect(text).toMatchFileSnapshot(join(root, 'docs/errors.md'));
 });
 
+test('the vocabulary of CONTRIBUTING.md has at most 25 rows: other words are standard terms', () => {
+  const [, vocabulary = ''] = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').split('\n## Vocabulary\n');
+  const rows = vocabulary.slice(0, vocabulary.indexOf('\n## ')).match(/^\| (?!word \|)/gm);
+  expect(rows?.length).toBeLessThanOrEqual(25);
+});
+
 test('the help of an option begins with at most 12 words, before its unit and exceptions', () => {
   const docs = [...Object.values<OptionDefinition>(options), ...authFieldNames.map(authField)].map(({ doc }) => doc);
   expect(docs.filter((doc) => (doc.split(/[.;] |: \{/)[0] ?? '').split(' ').length > 12)).toEqual([]);
