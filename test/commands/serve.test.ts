@@ -7,7 +7,7 @@ import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.
 import { installAuthTables } from '../support/auth-service.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import type { WhenOver } from '../support/when-over.ts';
-import { runCommand, runProcess, startCommand, temporaryDirectory } from './run-command.ts';
+import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
 
 const secret = 'a-secret-of-at-least-thirty-two-characters';
 const { anonKey } = await makeApiKeys(secret, 'anon', 'service_role');
@@ -172,7 +172,7 @@ describe('serving', () => {
 
   test('a port that is taken names the option', async () => {
     const { port } = new URL(served.url);
-    const { code, err } = await runProcess(['serve', '--port', port], { env: env() });
+    const { code, err } = await runCommand(['serve', '--port', port], { env: env() });
     expect(code).toBe(1);
     expect(err).toContain(`Port ${port} is in use by another program.`);
     expect(err).toContain('let one be chosen that is free: --port 0');

@@ -95,7 +95,7 @@ test('starts with the example, answers the line it prints, keeps data over a res
   const add = 'mutation { insertIntoDiaryCollection(objects: [{ id: 1 }]) { affectedCount } }';
   expect(await first.ask(add)).toEqual({ data: { insertIntoDiaryCollection: { affectedCount: 1 } } });
 
-  const second = await runProcess(['start', '--port', '0'], { directory });
+  const second = await runCommand(['start', '--port', '0'], { directory });
   expect(second.code).toBe(1);
   expect(second.err).toMatch(/This project is running already, as process \d+\./);
   expect(await first.stop()).toBe(0);
@@ -105,7 +105,7 @@ test('starts with the example, answers the line it prints, keeps data over a res
   onTestFinished(() => void other.close());
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const refused = await runProcess(['start', '--port', '0', '--database-port', String(port)], { directory });
+  const refused = await runCommand(['start', '--port', '0', '--database-port', String(port)], { directory });
   expect([refused.code, refused.err]).toEqual([
     1,
     expect.stringContaining(`Port ${port} is in use by another program.`),
@@ -159,7 +159,7 @@ test('--schema-file starts with a schema of one’s own, by --no-grant-defaults 
 
   // A dump of a whole database has the schemas of the gateway.
   write('create schema auth;');
-  const whole = await runProcess(['start', '--port', '0', ...file], { directory });
+  const whole = await runCommand(['start', '--port', '0', ...file], { directory });
   expect(whole.err).toContain('schema "auth" already exists');
   expect(whole.err).toContain('pg_dump --exclude-schema auth');
 
@@ -237,7 +237,7 @@ grant select on pet, walk to anon;\n`,
 
   // Where the file is gone nothing is deleted.
   renameSync(join(directory, 'pets.sql'), join(directory, 'moved.sql'));
-  const refused = await runProcess(['start', '--port', '0', '--reset'], { directory });
+  const refused = await runCommand(['start', '--port', '0', '--reset'], { directory });
   expect([refused.code, refused.err]).toEqual([
     1,
     expect.stringMatching(/"pets.sql" cannot be read[\s\S]*Nothing was deleted/),

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startGateway } from '../../src/gateway.ts';
 import type { Observation } from '../../src/shared/observation.ts';
-import { runProcess } from '../commands/run-command.ts';
+import { runCommand } from '../commands/run-command.ts';
 import { startEncryptedServer, startMeddler, tlsFixture } from '../support/encrypted-server.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
 
@@ -149,7 +149,7 @@ test('a certificate that the named authority has not signed is refused, and the 
 test('the command reports it, and does not wait for a server that it cannot trust', async () => {
   const database = login(`sslmode=verify-full&sslrootcert=${tlsFixture('elsewhere.pem')}`);
   const env = { DATABASE_URL: database, PGREFLECT_JWT_SECRET: 'a-secret-of-at-least-thirty-two-characters' };
-  const { code, err } = await runProcess(['serve', '--port', '0'], { env });
+  const { code, err } = await runCommand(['serve', '--port', '0'], { env });
   expect(code).toBe(1);
   expect(err).toContain('is not signed by a trusted authority');
 });

@@ -66,10 +66,11 @@ async function runStart(context: CommandContext): Promise<number> {
   const release = claimProject(directory);
   try {
     await assertFree({ host: values.host!, port: values.port! });
-    return await startProject(directory, context, values);
+    const code = await startProject(directory, context, values);
+    endSoon();
+    return code;
   } finally {
     release();
-    endSoon();
   }
 }
 
