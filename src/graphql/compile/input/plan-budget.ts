@@ -1,6 +1,9 @@
 /**
  * Limits the size of an operation's statement. A small document can mean a very large statement: fragments spread many
  * times, a variable used in many places, and deeply nested conditions, which are read through all levels above.
+ *
+ * One table, a row for each limit, and not one sum of weights: an operation may reach all limits at once, and the error
+ * names the one that it exceeds, so that the client knows what to leave out.
  */
 import type { OperandWork } from '../../schema/operators.ts';
 import { RequestRefusal } from './input.ts';
@@ -10,17 +13,17 @@ import type { Slot } from './slot.ts';
 const limits = {
   /** Selections with spread fragments: thirty fragments that spread each other twice give a thousand million fields. */
   selections: {
-    most: 50_000,
+    max: 50_000,
     message: 'The operation selects more than 50000 fields when its fragments are spread out.',
   },
   /** The same below `__schema` and `__type`, which are read at once. */
   introspection: {
-    most: 5000,
+    max: 5000,
     message: 'The introspection selects more than 5000 fields when its fragments are spread out.',
   },
   /** Fields with a table. PostgreSQL takes seconds to plan more, whatever they return. */
   tables: {
-    most: 1000,
+    max: 1000,
     message: 'The operation has more than 1000 fields that lead to a table when its fragments are spread out.',
   },
   /**
@@ -29,37 +32,40 @@ const limits = {
    * Half of the pairs of alternatives from `or`s that must hold together: 450 and 450 take PostgreSQL most of a second.
    */
   inputs: {
-    most: 100_000,
+    max: 100_000,
     message: 'The filters and orders of the operation have too many conditions, or are nested too deep.',
   },
   /** Each may be called for every row of a table. */
   functions: {
-    most: 100,
+    max: 100,
     message: 'The filters and orders of the operation call functions more than 100 times.',
   },
   /** Each may be evaluated for every row of a table. */
   relationFilters: {
-    most: 20,
+    max: 20,
     message: 'The operation has more than 20 filters through relationships.',
   },
   /** Each is a statement. */
   nestedWrites: {
-    most: 100,
+    max: 100,
     message: 'The operation writes related rows in more than 100 places.',
   },
   /** Of lists of updates: PostgreSQL plans each, and each has an answer of its own. */
   statements: {
-    most: 100,
+    max: 100,
     message:
       'The updates need more than 100 statements. Filter by the primary key alone, with the same changes in entries that follow each other.',
   },
 } as const;
 
 /** Most statements of all lists of updates. */
-export const maxStatements = limits.statements.most;
+export const maxStatements = limits.statements.max;
+
+type LimitName = keyof typeof limits;
+const names = Object.keys(limits) as LimitName[];
 
 /** The remaining budget while an operation is planned. */
-export interface PlanBudget extends Record<keyof typeof limits, number> {
+export interface PlanBudget extends Record<LimitName, number> {
   /** Collects the patterns, whose cost depends on their values. */
   readonly patterns: Pattern[];
   /** Collects the operands whose size multiplies the work on a row. */
@@ -87,35 +93,23 @@ export interface ComparedOperand {
 
 /** The budget of one operation. */
 export function createBudget(): PlanBudget {
-  const { selections, introspection, tables, inputs, functions, relationFilters, nestedWrites, statements } = limits;
-  return {
-    selections: selections.most,
-    introspection: introspection.most,
-    tables: tables.most,
-    inputs: inputs.most,
-    functions: functions.most,
-    relationFilters: relationFilters.most,
-    nestedWrites: nestedWrites.most,
-    statements: statements.most,
-    patterns: [],
-    operands: [],
-    cells: maxCells,
-  };
+  const remaining = Object.fromEntries(names.map((name) => [name, limits[name].max])) as Record<LimitName, number>;
+  return { ...remaining, patterns: [], operands: [], cells: maxCells };
 }
 
 /** Spends a cost. @throws RequestRefusal `LIMIT_EXCEEDED` */
-export function spend(budget: PlanBudget, limit: keyof typeof limits, cost = 1): void {
+export function spend(budget: PlanBudget, limit: LimitName, cost = 1): void {
   budget[limit] -= cost;
   const hint = 'Send several operations, each with a part of this one.';
   if (budget[limit] < 0)
     throw new RequestRefusal('LIMIT_EXCEEDED', limits[limit].message, { extensions: { limit }, hint });
 }
 
-type Spent = readonly (readonly [limit: keyof typeof limits, cost: number])[];
+type Spent = readonly (readonly [limit: LimitName, cost: number])[];
 
 /** What has been spent since this copy of the budget was made. */
 export function spentSince(before: PlanBudget, budget: PlanBudget): Spent {
-  return (Object.keys(limits) as (keyof typeof limits)[]).map((limit) => [limit, before[limit] - budget[limit]]);
+  return names.map((limit) => [limit, before[limit] - budget[limit]]);
 }
 
 /** Spends it so many times again, for what is planned once and printed more often. */
