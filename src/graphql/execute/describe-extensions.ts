@@ -1,6 +1,7 @@
 /** Lists the additions of extensions to a table, with their GraphQL names, from the schema that answers requests. */
 import { assertObjectType, type GraphQLInputField, type GraphQLSchema, isInputObjectType, isObjectType } from 'graphql';
 import { listOf, objectOf, oneOf, text, type ValueOf } from '../../shared/schema.ts';
+import { argumentAdditions, connectionArguments } from '../model/connection-arguments.ts';
 import { updateOperators } from '../model/extensions/update-operators.ts';
 import { tableRootFields, tableTypeNames } from '../model/inflect.ts';
 import type { Table } from '../model/model.ts';
@@ -9,7 +10,8 @@ import { argumentOrigin, fieldOrigin, inputFieldOrigin } from '../schema/origin.
 
 /** The additions, in display order. */
 const additions = [
-  'related_filter', 'related_order', 'function_filter', 'function_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'nested_insert', 'nested_update', 'distinct', 'groups',
+  'related_filter', 'related_order', 'function_filter', 'function_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'nested_insert', 'nested_update',
+  ...argumentAdditions, 'groups',
   'count_at_most', 'upsert', 'update_operator', 'update_many',
 ] as const; // biome-ignore format: a list of names
 type Addition = (typeof additions)[number];
@@ -36,8 +38,10 @@ export function describeAdditions(schema: GraphQLSchema, table: Table): readonly
   for (const field of entriesOf(schema, names.updateInput))
     if (inputFieldOrigin(field).kind === 'nested') add('nested_update', field.name);
   const list = schema.getQueryType()?.getFields()[tableRootFields(table.baseName).collection];
-  for (const argument of list?.args ?? [])
-    if (argumentOrigin(argument).kind === 'distinct_on') add('distinct', argument.name);
+  for (const argument of list?.args ?? []) {
+    const { kind } = argumentOrigin(argument);
+    add(connectionArguments.find((each) => each.kind === kind)?.addition ?? null, argument.name);
+  }
   const connection = schema.getType(names.connection);
   for (const field of isObjectType(connection) ? Object.values(connection.getFields()) : []) {
     if (fieldOrigin(field).kind === 'groups') add('groups', field.name);

@@ -29,6 +29,8 @@ interface ScalarRow {
   readonly inLists: boolean;
   /** Whether an update can add to it. */
   readonly increments: boolean;
+  /** In JSON that PostgreSQL makes: itself, its text, the text of its JSON, or as `jsonb`. */
+  readonly output: 'itself' | 'text' | 'json_text' | 'jsonb';
   /** A column in an answer; null: PostgreSQL makes its JSON. */
   readonly form: ColumnForm | null;
   /** In a cursor, which must equal `jsonb`'s text; null: cursors of it are made by PostgreSQL. */
@@ -39,10 +41,11 @@ interface ScalarRow {
   readonly maxBytes: number | null;
 }
 
-const plain = { inLists: true, increments: false, dependsOnSettings: false } as const;
+const plain = { inLists: true, increments: false, output: 'itself', dependsOnSettings: false } as const;
 const special = {
   inLists: false,
   increments: false,
+  output: 'itself',
   form: null,
   cursorForm: null,
   dependsOnSettings: false,
@@ -59,12 +62,28 @@ const scalars = {
   Date: { ...plain, filter: 'ordered', form: null, cursorForm: 'json', dependsOnSettings: true, maxBytes: 17 },
   Time: { ...plain, filter: 'ordered', form: 'quoted', cursorForm: 'quoted', maxBytes: 24 },
   Datetime: { ...plain, filter: 'ordered', form: null, cursorForm: 'json', dependsOnSettings: true, maxBytes: 40 },
-  BigInt: { ...plain, filter: 'ordered', increments: true, form: 'quoted', cursorForm: 'json', maxBytes: 22 },
+  BigInt: {
+    ...plain,
+    filter: 'ordered',
+    increments: true,
+    output: 'text',
+    form: 'quoted',
+    cursorForm: 'json',
+    maxBytes: 22,
+  },
   UUID: { ...plain, filter: 'membership', form: 'quoted', cursorForm: 'quoted', maxBytes: 38 },
-  JSON: { ...special, filter: null },
+  JSON: { ...special, filter: null, output: 'json_text' },
   Cursor: { ...special, filter: null },
-  BigFloat: { ...plain, filter: 'ordered', increments: true, form: 'quoted', cursorForm: 'number', maxBytes: null },
-  Opaque: { ...special, filter: 'equality' },
+  BigFloat: {
+    ...plain,
+    filter: 'ordered',
+    increments: true,
+    output: 'text',
+    form: 'quoted',
+    cursorForm: 'number',
+    maxBytes: null,
+  },
+  Opaque: { ...special, filter: 'equality', output: 'jsonb' },
 } as const satisfies Readonly<Record<string, ScalarRow>>;
 
 /** Name of a scalar. */

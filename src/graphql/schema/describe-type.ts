@@ -12,6 +12,7 @@ import {
   isInputObjectType,
   isObjectType,
 } from 'graphql';
+import { connectionArguments } from '../model/connection-arguments.ts';
 import {
   type ArgumentOrigin,
   argumentOrigin,
@@ -64,13 +65,7 @@ const changeTexts = {
 const onConflictText = 'What to do with rows that are there already. Without it they are an error.';
 
 const argumentTexts: Texts<ArgumentOrigin> = {
-  first: 'The first n rows.',
-  last: 'The last n rows.',
-  before: 'Rows before this cursor.',
-  after: 'Rows after this cursor.',
-  offset: 'Skip n rows.',
-  order_by: 'Order of the rows, before the primary key.',
-  distinct_on: 'Of rows that are equal in these columns, the first.',
+  ...Object.fromEntries(connectionArguments.map(({ kind, description }) => [kind, description])),
   node_id: 'Global id of the row.',
   key: ({ column }) => `The ${column.fieldName} of the row.`,
   objects: 'The rows to add.',

@@ -1,7 +1,7 @@
 /** Prints a value as the answer shows it: big numbers as strings, JSON as text, enums under GraphQL names. */
 import { invariant, unreachable } from '../../../shared/invariant.ts';
 import type { EnumType, Oid, ValueType } from '../../model/model.ts';
-import type { ScalarName } from '../../model/scalars.ts';
+import { type ScalarName, scalarRow } from '../../model/scalars.ts';
 import { join, literal, type Sql, sql } from './sql.ts';
 
 /** An expression whose JSON conversion is the value's result. */
@@ -24,16 +24,15 @@ export function isReadTwice(type: ValueType, enums: ReadonlyMap<Oid, EnumType>):
 }
 
 function printScalar(value: Sql, scalar: ScalarName): Sql {
-  switch (scalar) {
-    case 'BigInt':
-    case 'BigFloat':
-      return sql`${value}::pg_catalog.text`;
-    case 'JSON':
-      return printJsonText(value, sql`'{}'`);
-    case 'Opaque':
-      return sql`pg_catalog.to_jsonb(${value})`;
-    default:
+  switch (scalarRow(scalar).output) {
+    case 'itself':
       return value;
+    case 'text':
+      return sql`${value}::pg_catalog.text`;
+    case 'json_text':
+      return printJsonText(value, sql`'{}'`);
+    case 'jsonb':
+      return sql`pg_catalog.to_jsonb(${value})`;
   }
 }
 
@@ -95,15 +94,14 @@ function printList(value: Sql, type: Extract<ValueType, { kind: 'list' }>, enums
     const enumType = enumOf(enums, element.enum);
     return enumType.mapped ? printListMapping(value, enumType) : value;
   }
-  switch (element.scalar) {
-    case 'BigInt':
-    case 'BigFloat':
-    case 'JSON':
-      return sql`${value}::pg_catalog.text[]`;
-    case 'Opaque':
-      return sql`pg_catalog.to_jsonb(${value})`;
-    default:
+  switch (scalarRow(element.scalar).output) {
+    case 'itself':
       return value;
+    case 'text':
+    case 'json_text':
+      return sql`${value}::pg_catalog.text[]`;
+    case 'jsonb':
+      return sql`pg_catalog.to_jsonb(${value})`;
   }
 }
 

@@ -33,8 +33,8 @@ function noteArguments(
     const { result, arguments: given } = routine;
     const table = result.kind === 'set' ? tables.get(result.table) : undefined;
     const ofConnection = connectionArguments.filter(
-      ({ type, isAdded }) =>
-        isAdded &&
+      ({ type, addition }) =>
+        addition !== null &&
         table !== undefined &&
         hasExtension(context, table, 'reads') &&
         (type !== 'columns' || table.addedTypes.includes('column')),

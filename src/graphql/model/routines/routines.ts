@@ -51,7 +51,7 @@ const closedNamespaces: ReadonlySet<string> = new Set(['graphql', 'graphql_publi
 function takenArguments(result: RoutineResult): ReadonlySet<string> {
   const isList = result.kind === 'object' && result.maxRows !== null;
   const taken = connectionArguments.filter(
-    ({ inLists, isAdded }) => !isAdded && (result.kind === 'set' || (isList && inLists)),
+    ({ inLists, addition }) => addition === null && (result.kind === 'set' || (isList && inLists)),
   );
   return new Set(taken.map(({ name }) => name));
 }

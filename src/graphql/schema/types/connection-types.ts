@@ -52,7 +52,7 @@ export function argumentsOfConnection(
     columns: () => listOf(addedEnum(context, table, 'column')),
   };
   const offered = connectionArguments.filter(
-    ({ name, isAdded }) => !isAdded || (!own[name] && context.hasReads(table.namespace)),
+    ({ name, addition }) => addition === null || (!own[name] && context.hasReads(table.namespace)),
   );
   const typedArguments = offered.flatMap(({ name, kind, type }) => {
     const found = types[type]();

@@ -15,7 +15,7 @@ import {
   Kind,
   print,
 } from 'graphql';
-import type { ScalarName } from '../../model/scalars.ts';
+import { type ScalarName, scalarNames } from '../../model/scalars.ts';
 
 /** Converts an accepted literal or variable; undefined means "wrong kind of value". */
 interface Acceptance<T> {
@@ -124,6 +124,15 @@ export const scalarTypes: Readonly<Record<ScalarName, GraphQLScalarType>> = {
 };
 
 /** Scalars whose input is a string and nothing else. */
-export const textScalars: ReadonlySet<string> = new Set<ScalarName>([
-  'ID', 'String', 'Date', 'Time', 'Datetime', 'UUID', 'JSON', 'Cursor', 'BigFloat',
-]); // biome-ignore format: a list
+export const textScalars: ReadonlySet<string> = new Set(
+  scalarNames.filter((name) => [0, true].every((value) => isRefused(scalarTypes[name], value))),
+);
+
+function isRefused(type: GraphQLScalarType, value: unknown): boolean {
+  try {
+    type.coerceInputValue(value);
+    return false;
+  } catch {
+    return true;
+  }
+}

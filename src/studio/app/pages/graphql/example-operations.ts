@@ -17,6 +17,7 @@ import {
   parse,
   print,
 } from 'graphql';
+import { connectionArguments } from '../../../../graphql/model/connection-arguments.ts';
 
 /** An operation with a title of a few words. */
 export interface ExampleOperation {
@@ -33,7 +34,7 @@ interface Table {
   readonly list: Field;
 }
 
-const listArguments = ['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy', 'distinctOn'];
+const listArguments = connectionArguments.map(({ name }) => name);
 
 /** Most leaf fields of a row in an example. */
 const maxLeaves = 5;
