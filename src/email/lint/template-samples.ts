@@ -1,5 +1,5 @@
 /** Data for checking templates: samples for each email, and the variables that make an email useful. */
-import { type EmailKind, emailKinds } from '../../config/auth/email-kinds.ts';
+import { type EmailKind, type EmailVariable, emailKinds } from '../../config/auth/email-kinds.ts';
 
 /** Variables of which a body must use one, or the email would lead nowhere; empty for notifications. */
 export function variablesThatAct(email: EmailKind): readonly string[] {
@@ -8,7 +8,7 @@ export function variablesThatAct(email: EmailKind): readonly string[] {
   return names.includes('ConfirmationURL') ? ['ConfirmationURL', 'TokenHash', 'Token'] : [];
 }
 
-const samples: Readonly<Record<string, unknown>> = {
+const samples: Readonly<Record<Exclude<EmailVariable, 'Data'>, unknown>> = {
   SiteURL: 'https://app.example.com',
   Brand: {
     Name: 'app.example.com',
@@ -49,6 +49,8 @@ const metadata = {
 
 /** Data as in a request: once with metadata that applications usually store, once without. */
 export function sampleData(email: EmailKind): readonly Readonly<Record<string, unknown>>[] {
-  const values = emailKinds[email].variables.filter((name) => name !== 'Data').map((name) => [name, samples[name]]);
+  const values = emailKinds[email].variables.flatMap((name) =>
+    name === 'Data' ? [] : [[name, samples[name]] as const],
+  );
   return [metadata, {}].map((Data) => ({ ...Object.fromEntries(values), Data }));
 }

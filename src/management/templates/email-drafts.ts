@@ -28,7 +28,7 @@ import { maxTryMs } from '../../email/lint/try-template.ts';
 import { brandOf } from '../../email/message/brand.ts';
 import { builtInTexts, localesOf, templateTexts } from '../../email/message/choose-texts.ts';
 import { buildConfirmationUrl, testEmailToken } from '../../email/message/confirmation-url.ts';
-import { buildMessage, type EmailMessage, spell } from '../../email/message/message.ts';
+import { buildMessage, type EmailMessage, type MessageData, spell } from '../../email/message/message.ts';
 import { parseOptions, type TemplatePart } from '../../email/message/parse-options.ts';
 import { toPlainText } from '../../email/message/plain-text.ts';
 import { cleanSubject, cleanText } from '../../email/message/subject.ts';
@@ -276,7 +276,10 @@ function brandFields(brand: unknown): Partial<AuthConfig> {
   };
 }
 
-function factsOf(data: TemplateData, text: (name: EmailVariable) => string) {
+function factsOf(
+  data: TemplateData,
+  text: (name: EmailVariable) => string,
+): Required<Omit<MessageData, 'to' | 'languages'>> {
   return {
     email: text('Email'),
     userMetadata: (data.Data ?? {}) as Readonly<Record<string, unknown>>,

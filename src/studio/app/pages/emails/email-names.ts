@@ -1,5 +1,11 @@
 /** The page's names of emails, groups, variables and languages. */
-import { type EmailKind, emailKindNames, emailKinds, isLinkKind } from '../../../../config/auth/email-kinds.ts';
+import {
+  type EmailKind,
+  type EmailVariable,
+  emailKindNames,
+  emailKinds,
+  isLinkKind,
+} from '../../../../config/auth/email-kinds.ts';
 
 /** Titles of the groups. */
 export const groupTitles = {
@@ -36,8 +42,7 @@ export const actionTitles: readonly (readonly [string, string])[] = [
   ['other', 'Another link'],
 ];
 
-/** Descriptions of variables. */
-export const variableMeanings: Readonly<Record<string, string>> = {
+const meanings: Readonly<Record<EmailVariable | 'Action' | 'Button', string>> = {
   SiteURL: 'URL of your application',
   Brand: 'Your brand: .Brand.Name, .LogoURL, .Color, .OnColor, .Footer',
   Locale: 'Language tag of the texts',
@@ -59,6 +64,9 @@ export const variableMeanings: Readonly<Record<string, string>> = {
   FactorType: 'Factor type: totp or phone',
   HasPassword: 'Whether the sign-up has chosen a password',
 };
+
+/** Descriptions of variables. */
+export const variableMeanings: Readonly<Record<string, string>> = meanings;
 
 /** `German (Switzerland)` for `de-CH`. */
 export function languageName(locale: string): string {
