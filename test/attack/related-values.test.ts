@@ -3,6 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { defaultConfig } from '../../src/config/config.ts';
 import { testGateway } from '../support/gateway.ts';
 import { createDatabase } from '../support/postgres.ts';
 
@@ -36,6 +37,8 @@ const attacks: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     columns.map((column) => [`a column: ${column}`, `{ ${within(within(times(100, column)), 1)} }`]),
   ),
+  'text of control characters': ofOne(times(480, 'escaped')),
+  'rows with texts of control characters': `{ ${within(within(times(17, 'escaped')), 1)} }`,
   'three levels': `{ ${within(within(`of { ${within(times(5, 'body'))} }`), 1)} }`,
   'lists side by side': `{ ${within(times(100, within('body')), 1)} }`,
   'root fields': `{ ${times(10, within(times(45, 'body')))} }`,
@@ -88,6 +91,20 @@ test('Long values in related rows are answered, as long as the answer is within 
     const { data } = (await gateway.ask(query)).body;
     expect(data.partCollection.edges[0].node.partCollection.edges).toEqual(nodes);
   }
+});
+
+test('The row after a page does not count for the limit', async () => {
+  const gateway = await testGateway(database, { limits: { ...defaultConfig.limits, maxResponseBytes: 2_000_000 } });
+  const node = `node { id of { large } }`;
+  const page = `partCollection(first: 1, orderBy: [{ id: AscNullsLast }]) { edges { ${node} } pageInfo { hasNextPage } }`;
+  const expected = {
+    edges: [{ node: { id: 1, of: { large: 'large '.repeat(200_000) } } }],
+    pageInfo: { hasNextPage: true },
+  };
+  expect((await gateway.ask(`{ ${page} }`)).body).toEqual({ data: { partCollection: expected } });
+  expect((await gateway.ask(`{ ${within(page, 1)} }`)).body.data.partCollection.edges[0].node.partCollection).toEqual(
+    expected,
+  );
 });
 
 test('A mutation whose answer has long related values writes once; where the answer would be too large, too', async () => {

@@ -11,7 +11,14 @@ import { runsVolatile } from '../plan/inspect-plan.ts';
 import type { ConnectionEntry, ConnectionPlan, ObjectPlan, PageFact } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
 import { conjunction, where } from '../sql/condition.ts';
-import { isTypename, type PrintedObject, printEntries, printObject, type SizedValue } from '../sql/object.ts';
+import {
+  isTypename,
+  type Member,
+  type PrintedObject,
+  printEntries,
+  printObject,
+  type SizedValue,
+} from '../sql/object.ts';
 import { printMembers, type SqlPrinter } from '../sql/printer.ts';
 import { list, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
@@ -120,12 +127,11 @@ function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
 }
 
 function printEdge(context: PageContext, { entries }: EdgesEntry, kept: Sql | null): PrintedObject {
+  const { printer } = context;
   const members = printEntries(entries, (edge) =>
     edge.kind === 'cursor' ? longCursor(context, pageCursor(context)) : printNode(context, edge.object, kept).value,
   );
-  const edge = printObject(context.printer, members);
-  context.laterals.push(sql` cross join ${edge.from}`);
-  return edge;
+  return printForKept(context, members, printer.longObjects === 'end' ? null : kept);
 }
 
 function longCursor({ plan }: PageContext, value: Sql): Sql | SizedValue {
@@ -148,13 +154,16 @@ function filter(kept: Sql | null): Sql {
   return kept === null ? empty : sql` filter (where ${kept})`;
 }
 
-// Volatile routines must not run for rows that are read but are not edges.
+// For rows that are read but are not edges, volatile routines must not run, and no bytes count.
 function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): PrintedObject {
   const { printer, page } = context;
-  const members = printMembers(printer, node, page);
-  const isGuarded = kept !== null && runsVolatile(node);
-  const object = printObject(printer, members, isGuarded ? where(kept) : empty);
-  context.laterals.push(isGuarded ? sql` left join ${object.from} on true` : sql` cross join ${object.from}`);
+  const isGuarded = printer.longObjects !== 'end' || runsVolatile(node);
+  return printForKept(context, printMembers(printer, node, page), isGuarded ? kept : null);
+}
+
+function printForKept({ printer, laterals }: PageContext, members: readonly Member[], kept: Sql | null): PrintedObject {
+  const object = printObject(printer, members, kept === null ? empty : where(kept));
+  laterals.push(kept === null ? sql` cross join ${object.from}` : sql` left join ${object.from} on true`);
   return object;
 }
 

@@ -6,9 +6,9 @@
  * beyond that use `json_build_object`, 50 pairs per call, joined as text because `json` has no `||`.
  */
 import type { Keyed, Typename } from '../plan/plan.ts';
-import { type LongObjects, type ObjectSize, printBounded } from './bounded-object.ts';
+import { type LongObjects, type MeasuredValue, type ObjectSize, printBounded } from './bounded-object.ts';
 import { everythingOf, list, type Names } from './row.ts';
-import { empty, ident, integerLiteral, join, literal, Sql, sql } from './sql.ts';
+import { empty, ident, join, literal, Sql, sql } from './sql.ts';
 import { madeAtOnce } from './value-bytes.ts';
 
 /** The statement that objects are part of. */
@@ -28,6 +28,7 @@ interface SizedColumn {
   readonly column: number;
   readonly text: Sql;
   readonly isShort: boolean;
+  readonly hasEscapes: boolean;
 }
 
 /** A response key and its value. */
@@ -113,7 +114,7 @@ function measure({ names, longObjects }: ObjectPrinter, members: readonly Member
     sizes.addFixed(key.length + 4);
     if (value instanceof Sql) return value;
     if (typeof value.of !== 'string') {
-      if (longObjects !== 'end' || !value.of.isShort) sizes.addText(value.of.column, value.of.text);
+      if (longObjects !== 'end' || !value.of.isShort) sizes.addColumn(value.of);
       return value.value;
     }
     if (made.length === madeAtOnce) {
@@ -125,10 +126,10 @@ function measure({ names, longObjects }: ObjectPrinter, members: readonly Member
     const reference = ident(alias, name);
     if (value.of === 'text') {
       made.push(sql`${value.value} as ${ident(name)}`);
-      sizes.add(sql`pg_catalog.octet_length(${reference})`);
+      sizes.add({ value: reference, kind: 'text', count: 1 });
     } else {
       made.push(sql`pg_catalog.to_json(${value.value}) as ${ident(name)}`);
-      sizes.add(sql`pg_catalog.pg_column_size(${reference})`);
+      sizes.add({ value: reference, kind: 'json', count: 1 });
     }
     return reference;
   });
@@ -143,37 +144,35 @@ function measure({ names, longObjects }: ObjectPrinter, members: readonly Member
 
 /** Collects the size of an object. */
 class Sizes {
-  #fixed = 2;
-  #values: Sql[] = [];
-  readonly #texts = new Map<number, { readonly text: Sql; count: number }>();
+  // Braces, without the comma that `addFixed` counts after the last member.
+  #fixed = 1;
+  #values: MeasuredValue[] = [];
+  readonly #columns = new Map<number, MeasuredValue>();
 
   get some(): boolean {
-    return this.#values.length > 0 || this.#texts.size > 0;
+    return this.#values.length > 0 || this.#columns.size > 0;
   }
 
   addFixed(bytes: number): void {
     this.#fixed += bytes;
   }
 
-  add(bytes: Sql): void {
-    this.#values.push(bytes);
+  add(value: MeasuredValue): void {
+    this.#values.push(value);
   }
 
   /** A column, which several keys may show. */
-  addText(column: number, text: Sql): void {
-    this.#texts.set(column, { text, count: (this.#texts.get(column)?.count ?? 0) + 1 });
+  addColumn({ column, text, hasEscapes }: SizedColumn): void {
+    const count = (this.#columns.get(column)?.count ?? 0) + 1;
+    this.#columns.set(column, { value: text, kind: hasEscapes ? 'text' : 'short', count });
   }
 
   /** The size, which begins anew. */
   take(): ObjectSize {
-    for (const { text, count } of this.#texts.values()) {
-      const size = sql`pg_catalog.octet_length(${text})`;
-      this.add(count === 1 ? size : sql`(${size}::pg_catalog.int8 operator(pg_catalog.*) ${integerLiteral(count)})`);
-    }
-    const taken = { fixed: this.#fixed, values: this.#values };
+    const taken = { fixed: this.#fixed, values: [...this.#values, ...this.#columns.values()] };
     this.#fixed = 0;
     this.#values = [];
-    this.#texts.clear();
+    this.#columns.clear();
     return taken;
   }
 }

@@ -5,7 +5,7 @@ import type { CallPlan, ObjectPlan, Typename, ValuePlan } from '../plan/plan.ts'
 import { type Member, type ObjectPrinter, printEntries } from './object.ts';
 import { list, type Row } from './row.ts';
 import { ident, param, Sql, sql } from './sql.ts';
-import { isPrintedAsText, isText, maxBytesIn } from './value-bytes.ts';
+import { hasEscapes, isPrintedAsText, isText, maxBytesIn } from './value-bytes.ts';
 
 /** A printed value of a response key. */
 export type PrintedValue = Exclude<ValuePlan, Typename>;
@@ -23,8 +23,11 @@ export function printMembers(printer: SqlPrinter, object: ObjectPlan, row: Row |
     const printed = printer.printValue(printer, value, row);
     const isShort = maxBytesIn(value) !== null;
     // What a row computes is not repeated.
-    if (value.kind === 'column' && value.at === null && !row?.isComputed && (isShort || isText(value.column)))
-      return { value: printed, of: { column: value.column.number, text: textOf(value.column, row), isShort } };
+    if (value.kind === 'column' && value.at === null && !row?.isComputed && (isShort || isText(value.column))) {
+      const { column } = value;
+      const of = { column: column.number, text: textOf(column, row), isShort, hasEscapes: hasEscapes(column.type) };
+      return { value: printed, of };
+    }
     return isShort ? printed : { value: printed, of: isPrintedAsText(value) ? 'text' : 'json' };
   });
 }
