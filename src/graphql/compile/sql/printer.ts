@@ -1,11 +1,11 @@
 /** Shared by the printing functions: names of the statement, enums of the model, and small common pieces. */
 import { invariant } from '../../../shared/invariant.ts';
-import type { EnumType, Oid, ResultColumn, Table } from '../../model/model.ts';
+import type { EnumType, Oid, Table } from '../../model/model.ts';
 import type { CallPlan, ObjectPlan, Typename, ValuePlan } from '../plan/plan.ts';
 import { type Member, type ObjectPrinter, printEntries } from './object.ts';
 import { list, type Row } from './row.ts';
 import { ident, param, Sql, sql } from './sql.ts';
-import { hasEscapes, isPrintedAsText, isText, maxBytesIn } from './value-bytes.ts';
+import { isPrintedAsText, isText, maxBytesIn } from './value-bytes.ts';
 
 /** A printed value of a response key. */
 export type PrintedValue = Exclude<ValuePlan, Typename>;
@@ -21,20 +21,14 @@ export interface SqlPrinter extends ObjectPrinter {
 export function printMembers(printer: SqlPrinter, object: ObjectPlan, row: Row | null): readonly Member[] {
   return printEntries(object.entries, (value) => {
     const printed = printer.printValue(printer, value, row);
-    const isShort = maxBytesIn(value) !== null;
+    const maxBytes = maxBytesIn(value);
+    // On the average.
+    if (maxBytes !== null) return { value: printed, of: Math.ceil(maxBytes / 2) };
     // What a row computes is not repeated.
-    if (value.kind === 'column' && value.at === null && !row?.isComputed && (isShort || isText(value.column))) {
-      const { column } = value;
-      const of = { column: column.number, text: textOf(column, row), isShort, hasEscapes: hasEscapes(column.type) };
-      return { value: printed, of };
-    }
-    return isShort ? printed : { value: printed, of: isPrintedAsText(value) ? 'text' : 'json' };
+    if (value.kind === 'column' && value.at === null && isText(value.column) && !row?.isComputed)
+      return { value: printed, of: { column: value.column.number, text: printed } };
+    return { value: printed, of: isPrintedAsText(value) ? 'text' : 'json' };
   });
-}
-
-function textOf(column: ResultColumn, row: Row | null): Sql {
-  const value = current(row).column(column);
-  return isText(column) ? value : sql`${value}::pg_catalog.text`;
 }
 
 /** A call with its arguments; for a computed field, after the current row. */

@@ -82,11 +82,6 @@ function isTextual(type: ValueType | null): boolean {
   return type?.kind === 'scalar' && (type.scalar === 'JSON' || type.scalar === 'BigFloat');
 }
 
-/** Whether its text may need escapes in JSON. */
-export function hasEscapes(type: ValueType | null): boolean {
-  return type?.kind !== 'scalar' || type.scalar === 'String';
-}
-
 /** A column whose length PostgreSQL knows without reading it. */
 export function isText({ type, cast }: Pick<ResultColumn, 'type' | 'cast'>): boolean {
   const { namespace, name } = cast.base ?? cast;
