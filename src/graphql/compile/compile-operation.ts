@@ -178,9 +178,9 @@ function compileOperation(
   };
   const plan = planOperation(planner, source.operation);
   const constants = plan.kind === 'query' ? constantsOf(plan.fields) : null;
-  // A mutation is not undone for the size of its answer.
-  const counting = plan.kind === 'mutation' ? 'count_and_drop' : 'count';
-  const longObjects = countsObjects ? counting : 'end';
+  // A mutation is not run twice, and not undone for the size of its answer.
+  const ofQuery = countsObjects ? 'count' : 'end';
+  const longObjects = plan.kind === 'mutation' ? 'count_and_drop' : ofQuery;
   const statements = constants === null ? printOperation(plan, longObjects) : [];
   return {
     kind: plan.kind,
@@ -191,7 +191,7 @@ function compileOperation(
     errors: plan.errors,
     costs: plan.costs,
     objects: answerObjects(plan.fields),
-    countsObjects,
+    countsObjects: plan.kind === 'query' ? countsObjects : statements.some(countsIn),
     patterns: planner.budget.patterns,
     operands: planner.budget.operands,
     runsUserCode: runsUserCode(plan),
@@ -199,6 +199,10 @@ function compileOperation(
     customPlanning: customPlanning(plan),
     depth: plan.depth,
   };
+}
+
+function countsIn({ slots }: Statement): boolean {
+  return slots.some(({ kind }) => kind === 'bytes_left');
 }
 
 function constantsOf(fields: readonly SelectedValue[]): readonly (string | null)[] | null {

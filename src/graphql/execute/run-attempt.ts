@@ -165,10 +165,8 @@ async function runCounting(
 ): Promise<Pick<Outcome, 'data' | 'body' | 'errors'>> {
   const { compiled, variables } = run;
   const bytes = countedBytes(compiled, variables, options.maxResponseBytes);
-  if (compiled.countsObjects || bytes === null) {
-    const counting = compiled.countsObjects ? compiled : count();
-    return runCompiled(options, execution, { ...run, compiled: counting }, bytes ?? 0);
-  }
+  if (compiled.kind === 'mutation' || compiled.countsObjects) return runCompiled(options, execution, run, bytes ?? 0);
+  if (bytes === null) return runCompiled(options, execution, { ...run, compiled: count() }, 0);
   try {
     return await runCompiled(options, execution, run, bytes);
   } catch (error) {
