@@ -117,7 +117,7 @@ export const options = {
   authPoolSize: database('N', integerBetween(2, 1000), '10', { commands: serving,
     doc: 'Database connections for the auth service and the management API. At most half of them wait for mail servers, SMS providers and webhooks.' }),
   poolWaitMs: database('MS', milliseconds, '1000', { commands: serving,
-    doc: 'Maximum wait for a database connection in ms; 0: no limit. Requests that wait longer get 503, and at once those of a role whose queue is full.' }),
+    doc: 'Maximum wait for a database connection in ms; 0: no limit. Requests that wait longer get 503, and at once those of a role of which 100 per connection wait.' }),
   preparedStatements: database(null, flag, 'true', { commands: serving,
     doc: 'Use prepared statements on direct connections. Never used behind a pooler.' }),
   cleanUpMs: database('MS', milliseconds, '600000', { commands: serving,

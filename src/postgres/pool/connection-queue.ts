@@ -6,7 +6,7 @@
  * the fewest connections, then the one served longest ago. A role leaves one connection free, and a caller two.
  */
 import { DatabaseError } from '../database-error.ts';
-import { afterUnpaused, type UnpausedTimer, unpausedNow } from '../wire/unpaused-clock.ts';
+import { afterUnpaused, type UnpausedTimer } from '../wire/unpaused-clock.ts';
 
 /** A request for a connection, until it is released. */
 export interface Turn {
@@ -23,15 +23,8 @@ interface ConnectionQueueOptions {
 
 /** Pools with fewer connections reserve none. */
 const minSizeWithSpare = 5;
-/** Requests of one role that wait, for each connection. So many come at once from programs that wait for none of them. */
+/** Requests of one role that wait, for each connection: more are served in time only where each takes milliseconds. */
 const maxWaitingPerConnection = 100;
-/**
- * A queue of this length is full, too, while its first request has waited for this part of the limit. In a simulation of 2 to
- * 5 times the peak, with 5 to 100 ms a request, p99 is a third to two thirds of the limit; without this, all of it. At nine
- * tenths of the peak 0.05 % are refused; 4 % without the length.
- */
-const lateWaitingPerConnection = 4;
-const lateShare = 1 / 8;
 
 interface RoleTurns {
   held: number;
@@ -51,8 +44,6 @@ interface CallerTurns {
 interface Waiter {
   readonly turn: Turn;
   readonly caller: CallerTurns;
-  /** In terms of `unpausedNow()`. */
-  readonly since: number;
   readonly timer: UnpausedTimer | null;
   readonly start: () => void;
   readonly refuse: (problem: DatabaseError) => void;
@@ -86,7 +77,8 @@ export class ConnectionQueue {
   /** Whether a request of this caller may wait: its role's queue has room, or none of the caller's own waits there. */
   admits(role: string, caller: string): boolean {
     const own = this.#roles.get(role);
-    return own === undefined || !this.#isFull(own) || (own.callers.get(caller)?.waiting ?? 0) === 0;
+    if (own === undefined || own.waiting.length < this.#size * maxWaitingPerConnection) return true;
+    return (own.callers.get(caller)?.waiting ?? 0) === 0;
   }
 
   /** Takes a connection if one is free for this turn; call `leave` afterwards. */
@@ -111,8 +103,7 @@ export class ConnectionQueue {
     }
     return new Promise((start, refuse) => {
       const caller = callerIn(this.#turnsOf(turn.role), turn);
-      const timer = this.#startTimer(turn);
-      this.#add({ turn, caller, since: unpausedNow(), timer, start, refuse });
+      this.#add({ turn, caller, timer: this.#startTimer(turn), start, refuse });
     });
   }
 
@@ -135,14 +126,6 @@ export class ConnectionQueue {
     caller.held -= 1;
     forgetIdle(turns, caller, turn);
     if (this.#waiting > 0) this.#startNext();
-  }
-
-  #isFull({ waiting }: RoleTurns): boolean {
-    const perConnection = waiting.length / this.#size;
-    if (perConnection >= maxWaitingPerConnection) return true;
-    const [first] = waiting;
-    if (first === undefined || perConnection < lateWaitingPerConnection || this.#waitMs === 0) return false;
-    return unpausedNow() - first.since > lateShare * this.#waitMs;
   }
 
   #startTimer(turn: Turn): UnpausedTimer | null {

@@ -186,15 +186,6 @@ describe('a full queue', () => {
     expect(queue.admits('other', 'one')).toBe(true);
   });
 
-  test('a full queue is one of four for each connection whose first has waited for an eighth of the limit, until that is served', async () => {
-    const { queue, held } = busy(4, 2000);
-    expect(queue.admits('crowd', 'one')).toBe(true);
-    await expect.poll(() => queue.admits('crowd', 'one')).toBe(false);
-    expect([queue.admits('crowd', 'another'), queue.admits('other', 'one')]).toEqual([true, true]);
-    queue.leave(held);
-    expect(queue.admits('crowd', 'one')).toBe(true);
-  });
-
   test('a full queue refuses also where a wait has no limit', () => {
     expect(busy(100, 0).queue.admits('crowd', 'one')).toBe(false);
   });
