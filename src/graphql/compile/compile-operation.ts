@@ -39,8 +39,9 @@ export interface CompiledOperation {
   readonly errors: readonly PublicError[];
   readonly costs: readonly (readonly LimitPlan[])[];
   readonly objects: readonly AnswerObjects[];
-  /** Whether its statements count long objects (sql/bounded-object.ts). */
-  readonly countsObjects: boolean;
+  /** Whether its statements count all objects (sql/bounded-object.ts), and whether they count any. */
+  readonly countsAll: boolean;
+  readonly countsSome: boolean;
   /** Regular expressions and JSON paths of filters. */
   readonly patterns: readonly Pattern[];
   /** Operands whose size multiplies the work on a row. */
@@ -94,7 +95,7 @@ export class OperationCompiler {
   #root: Branch | null = null;
   #shapes = 0;
   #bytes = 0;
-  #countsObjects = false;
+  #countsAll = false;
 
   constructor(source: OperationSource) {
     this.#source = source;
@@ -117,9 +118,9 @@ export class OperationCompiler {
     return branch.compiled;
   }
 
-  /** From now on, its statements count long objects. */
+  /** From now on, its statements count all objects. */
   countObjects(): void {
-    this.#countsObjects = true;
+    this.#countsAll = true;
     this.forget();
   }
 
@@ -131,7 +132,7 @@ export class OperationCompiler {
 
   #compileNew(variables: Variables): CompiledOperation {
     const shape = new Shape(variables);
-    const compiled = compileOperation(this.#source, this.#fragments, shape, this.#countsObjects);
+    const compiled = compileOperation(this.#source, this.#fragments, shape, this.#countsAll);
     for (const error of compiled.errors) forgetStack(error);
     if (this.#shapes >= maxShapes) this.forget();
     this.#root = insert(this.#root, shape, compiled);
@@ -157,7 +158,7 @@ function compileOperation(
   source: OperationSource,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   shape: Shape,
-  countsObjects: boolean,
+  countsAll: boolean,
 ): CompiledOperation {
   const budget = createBudget();
   const planner: Planner = {
@@ -179,8 +180,8 @@ function compileOperation(
   const plan = planOperation(planner, source.operation);
   const constants = plan.kind === 'query' ? constantsOf(plan.fields) : null;
   // A mutation is not run twice, and not undone for the size of its answer.
-  const ofQuery = countsObjects ? 'count' : 'end';
-  const longObjects = plan.kind === 'mutation' ? 'count_and_drop' : ofQuery;
+  const [some, all] = plan.kind === 'query' ? (['end', 'count'] as const) : (['drop_long', 'drop'] as const);
+  const longObjects = countsAll ? all : some;
   const statements = constants === null ? printOperation(plan, longObjects) : [];
   return {
     kind: plan.kind,
@@ -191,7 +192,8 @@ function compileOperation(
     errors: plan.errors,
     costs: plan.costs,
     objects: answerObjects(plan.fields),
-    countsObjects: plan.kind === 'query' ? countsObjects : statements.some(countsIn),
+    countsAll,
+    countsSome: statements.some(countsIn),
     patterns: planner.budget.patterns,
     operands: planner.budget.operands,
     runsUserCode: runsUserCode(plan),

@@ -165,8 +165,9 @@ async function runCounting(
 ): Promise<Pick<Outcome, 'data' | 'body' | 'errors'>> {
   const { compiled, variables } = run;
   const bytes = countedBytes(compiled, variables, options.maxResponseBytes);
-  if (compiled.kind === 'mutation' || compiled.countsObjects) return runCompiled(options, execution, run, bytes ?? 0);
-  if (bytes === null) return runCompiled(options, execution, { ...run, compiled: count() }, 0);
+  if (bytes === null && !compiled.countsAll) return runCompiled(options, execution, { ...run, compiled: count() }, 0);
+  if (compiled.kind === 'mutation' || compiled.countsAll || bytes === null)
+    return runCompiled(options, execution, run, bytes ?? 0);
   try {
     return await runCompiled(options, execution, run, bytes);
   } catch (error) {
@@ -200,7 +201,7 @@ async function runCompiled(
   const steps = compiled.statements.map((statement, index) =>
     stepOf(statement, source, making, (answer) => answers.set(index, answer)),
   );
-  const { lightPages, runsUserCode, customPlanning, countsObjects } = compiled;
+  const { lightPages, runsUserCode, customPlanning, countsSome: countsObjects } = compiled;
   const dropsObjects = countsObjects && isMutation;
   if (dropsObjects) steps.push(stepOf(leftStatement, source, making, () => {}));
   const isLight = lightPages !== null && rowsOf(lightPages, run.variables) <= maxLightRows;

@@ -11,10 +11,15 @@ import { printFailure, sentinels } from './failure-sentinels.ts';
 import { builtin, empty, integerLiteral, join, param, type Sql, sql } from './sql.ts';
 
 /**
- * What becomes of an object that is not short: the statement ends; or its bytes are counted, and the statement ends, or the
- * object is left out, where they are too many.
+ * What becomes of an object that is not short: the statement ends; or its bytes are counted, and the statement ends (`count`)
+ * or the object is left out (`drop`) where they are too many. `drop_long`: objects without long values are not measured.
  */
-export type LongObjects = 'end' | 'count' | 'count_and_drop';
+export type LongObjects = 'end' | 'count' | 'drop' | 'drop_long';
+
+/** Whether objects without long values are measured, too. */
+export function measuresAll(longObjects: LongObjects): boolean {
+  return longObjects === 'count' || longObjects === 'drop';
+}
 
 const counted: Slot = { kind: 'counted_bytes' };
 const left: Slot = { kind: 'bytes_left' };

@@ -6,7 +6,7 @@
  * beyond that use `json_build_object`, 50 pairs per call, joined as text because `json` has no `||`.
  */
 import type { Keyed, Typename } from '../plan/plan.ts';
-import { type LongObjects, type MeasuredValue, type ObjectSize, printBounded } from './bounded-object.ts';
+import { type LongObjects, type MeasuredValue, measuresAll, type ObjectSize, printBounded } from './bounded-object.ts';
 import { everythingOf, list, type Names } from './row.ts';
 import { empty, ident, join, literal, Sql, sql } from './sql.ts';
 import { madeAtOnce } from './value-bytes.ts';
@@ -138,7 +138,7 @@ function measure({ names, longObjects }: ObjectPrinter, members: readonly Member
     return reference;
   });
   finish();
-  const isMeasured = sizes.some || longObjects !== 'end';
+  const isMeasured = sizes.some || measuresAll(longObjects);
   return {
     from: froms.length === 0 ? null : join(froms, sql` cross join `),
     values,
