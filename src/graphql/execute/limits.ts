@@ -202,20 +202,23 @@ function lengthOfCopies(slot: Slot, copies: number, source: BindingSource): numb
 /** Rows at most: the sum over all collections of the product of page sizes on their path. */
 export function rowsOf(paths: readonly (readonly LimitPlan[])[], variables: Variables): number {
   const source = { variables, introspection: new Map<string, string>() };
-  const sizeOf = (pages: readonly LimitPlan[]) => pages.reduce((product, page) => product * limitOf(page, source), 1);
-  return paths.reduce((sum, pages) => sum + sizeOf(pages), 0);
+  return paths.reduce((sum, pages) => sum + rowsOfPath(pages, source), 0);
+}
+
+function rowsOfPath(pages: readonly LimitPlan[], source: BindingSource): number {
+  return pages.reduce((product, page) => product * limitOf(page, source), 1);
 }
 
 /**
- * Bytes of JSON from which an object of the answer counts: all shorter ones together are within the limit of an answer.
- * Null: not even those without long values are, so that they must all be counted.
+ * Bytes of JSON from which a value of the answer is long: all shorter ones together are within the limit of an answer. Null: the
+ * objects may exceed it even without values that types do not bound, so that all must be counted.
  */
 export function countedBytes({ objects }: CompiledOperation, variables: Variables, maxBytes: number): number | null {
   const source = { variables, introspection: new Map<string, string>() };
   let count = 0;
   let bytes = 0;
   for (const { pages, bytes: each, bounds } of objects) {
-    const number = pages.reduce((product, page) => product * limitOf(page, source), 1);
+    const number = rowsOfPath(pages, source);
     count += number * bounds;
     bytes += number * each;
   }

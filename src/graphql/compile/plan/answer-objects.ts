@@ -12,7 +12,7 @@ export interface AnswerObjects {
   readonly pages: readonly LimitPlan[];
   /** Most bytes of one, without values of types without a bound and without the objects within it. */
   readonly bytes: number;
-  /** How often values of one are measured, at most. */
+  /** The number of its values without a bound, at least 1. */
   readonly bounds: number;
 }
 
