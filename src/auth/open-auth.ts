@@ -10,6 +10,7 @@ import { createTokenVerifier } from '../server/caller/verify-token.ts';
 import { authUrlOf, inboxPath } from '../server/paths.ts';
 import type { Clock } from '../shared/clock.ts';
 import { createEgress } from '../shared/egress/egress.ts';
+import { mergeCalls } from '../shared/merge-calls.ts';
 import type { AuthParts } from './routes/auth-parts.ts';
 import type { VerifyClaims } from './rules/bearer.ts';
 import type { Auth, AuthSetup } from './start-auth.ts';
@@ -55,7 +56,8 @@ export async function openAuth({ configStore: store, ...setup }: OpenAuthOptions
   const authUrl = authUrlOf(config);
   const inboxUrl = `${config.externalUrl}${inboxPath}`;
   const verify = await createClaimsVerifier(config, clock);
-  const currentConfig = () => store.refreshIfNewer(database);
+  // Under load, one comparison serves all requests that came before it.
+  const currentConfig = mergeCalls(() => store.refreshIfNewer(database));
   const addresses = { authUrl, inboxUrl };
   const egress = createEgress(config.allowPrivateNetworks ? null : createConfiguredHosts(() => store.snapshot().start));
   const auth: Auth = await startAuth({

@@ -105,7 +105,7 @@ async function run(route: AuthRoute, request: FastifyRequest, auth: AuthParts): 
   }
 }
 
-/** Counts the request and checks for a newer configuration, in one round trip. A newer one alone decides. */
+/** Counts the request and checks for a newer configuration, at the same time. A newer one alone decides. */
 async function admit(
   route: AuthRoute,
   auth: AuthParts,

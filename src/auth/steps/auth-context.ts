@@ -38,7 +38,7 @@ export interface AuthServices {
   readonly limitWaiting: ConcurrencyLimit;
   /** Counts on connections of its own, because a transaction holds one during the call. */
   readonly limiter: RateLimiter;
-  /** Counts requests before they start, in the same round trip as the check of the configuration. */
+  /** Counts requests before they start, while the configuration is checked. */
   readonly requestLimiter: RateLimiter;
   readonly checkCaptcha: CheckCaptcha;
   readonly hasher: PasswordHasher;
