@@ -40,7 +40,7 @@ export function constructsOf({ query, variables }: Operation, model: ExpectedMod
       const name = node.name.value;
       if (linked.has(name)) found.add(isMutation ? 'links below a written row' : 'links');
       if (calls.has(name) && (node.arguments ?? []).length > 0) found.add('a field with an argument');
-      if (name === 'groups' || name === 'distinctCount') found.add(name);
+      if (name === 'groups' || name === 'distinctCount' || name === 'nodes') found.add(name);
       for (const { name: argument } of node.arguments ?? []) {
         const input = document.argument({ key: '', name, nodes: [node] }, argument.value);
         if (input === null || input === undefined) continue;

@@ -210,6 +210,14 @@ function prepareConnectionField(
         };
         return new Map(document.fields(field.nodes, ['PageInfo']).map(({ key, name }) => [key, info[name] as Value]));
       };
+    case 'nodes': {
+      const object = prepareObject(evaluation, entity, field.nodes);
+      return async ({ page }) => {
+        const nodes: Value[] = [];
+        for (const row of edgeRows(entity, page)) nodes.push(await object(row));
+        return nodes;
+      };
+    }
     default:
       return prepareEdges(evaluation, entity, field, request);
   }
@@ -231,16 +239,21 @@ function prepareEdges(evaluation: Evaluation, entity: Entity, field: Field, requ
     };
     return { key, answer };
   });
-  const [firstKey = ''] = entity.relation.key;
   return async ({ page }) => {
     const edges: Value[] = [];
-    for (const row of page.rows.filter(({ cells }) => cells.get(firstKey)?.text !== null)) {
+    for (const row of edgeRows(entity, page)) {
       const edge = new Map<string, Value>();
       for (const part of parts) edge.set(part.key, await part.answer(row));
       edges.push(edge);
     }
     return edges;
   };
+}
+
+/** Rows without a first key value count for the page, but are not shown. */
+function edgeRows({ relation }: Entity, { rows }: Page): readonly Row[] {
+  const [firstKey = ''] = relation.key;
+  return rows.filter(({ cells }) => cells.get(firstKey)?.text !== null);
 }
 
 /** Answers the selection of an object. */

@@ -139,7 +139,9 @@ function writeConnection(writer: Writer, material: Material, name: string, { ent
   const { random } = writer;
   const { base, relation } = entity;
   const edge = () => {
-    const node = `node ${writeObjectSelection(writer, material, { entity, depth: depth - 1 })}`;
+    const object = writeObjectSelection(writer, material, { entity, depth: depth - 1 });
+    if (entity.isCapped && random.chance(0.3)) return `nodes ${object}`;
+    const node = `node ${object}`;
     return `edges ${writer.selections(`${base}Edge`, [...random.some(['cursor', '__typename'], 0.4), node])}`;
   };
   const parts = [

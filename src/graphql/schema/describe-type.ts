@@ -40,6 +40,7 @@ const fieldTexts: Texts<FieldOrigin> = {
   affected_count: 'How many rows were written.',
   records: 'The rows that were written.',
   node_id: 'Global id of the row.',
+  nodes: 'The rows of the page, without cursors.',
   total_count: 'How many rows match the filter.',
   aggregate: 'Aggregates over the rows that match the filter.',
   aggregate_count: 'How many rows match the filter.',

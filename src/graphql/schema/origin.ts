@@ -35,7 +35,7 @@ export type FieldOrigin =
   | { readonly kind: 'column'; readonly column: ResultColumn }
   | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'computed'; readonly routine: Routine }
-  | { readonly kind: 'edges' | 'page_info' | 'total_count' | 'aggregate' }
+  | { readonly kind: 'edges' | 'nodes' | 'page_info' | 'total_count' | 'aggregate' }
   | { readonly kind: 'cursor' | 'edge_node' }
   | { readonly kind: 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_previous_page' }
   | { readonly kind: 'aggregate_count' }

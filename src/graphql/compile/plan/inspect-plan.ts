@@ -24,9 +24,7 @@ export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
     case 'result':
       return [value.result.object];
     case 'connection':
-      return value.connection.entries.flatMap((entry) =>
-        entry.kind === 'edges' ? entry.entries.flatMap((edge) => (edge.kind === 'node' ? [edge.object] : [])) : [],
-      );
+      return value.connection.entries.flatMap(rowsShownBy);
     case 'write':
     case 'update_list': {
       const { entries } = value.kind === 'write' ? value.write : value.list;
@@ -37,6 +35,22 @@ export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
   }
 }
 
+/** The rows' objects in an entry. */
+export function rowsShownBy(entry: ConnectionEntry): readonly ObjectPlan[] {
+  if (entry.kind === 'nodes') return [entry.object];
+  return entry.kind === 'edges' ? entry.entries.flatMap((edge) => (edge.kind === 'node' ? [edge.object] : [])) : [];
+}
+
+/** Whether the entry shows the rows of the page. */
+export function showsRows({ kind }: ConnectionEntry): boolean {
+  return kind === 'edges' || kind === 'nodes';
+}
+
+/** Whether the entry comes from the page. */
+export function isOfPage(entry: ConnectionEntry): boolean {
+  return showsRows(entry) || entry.kind === 'page_info';
+}
+
 /** Number of scans that the parts of a connection make: none, one, or several. Each has the filter. */
 export function countScans({ entries, page }: Pick<ConnectionPlan, 'entries' | 'page'>): number {
   const beyond = page.backward ? 'has_next_page' : 'has_previous_page';
@@ -45,7 +59,7 @@ export function countScans({ entries, page }: Pick<ConnectionPlan, 'entries' | '
     (page.cursor !== null || page.offset !== null) &&
     entry.kind === 'page_info' &&
     entry.entries.some(({ kind }) => kind === beyond);
-  const ofPage = entries.filter(({ kind }) => kind === 'edges' || kind === 'page_info');
+  const ofPage = entries.filter(isOfPage);
   const others = entries.filter(({ kind }) => kind === 'total_count' || kind === 'aggregate' || kind === 'groups');
   return Math.min(1, ofPage.length) + ofPage.filter(readsOneMore).length + others.length;
 }
@@ -202,7 +216,7 @@ function pagesIn(value: ValuePlan, above: readonly LimitPlan[]): readonly (reado
   if (value.kind !== 'connection') return below.flatMap((entry) => pagesIn(entry, above));
   const { entries, page } = value.connection;
   const pages = [...above, page.limit];
-  const showsPage = entries.some(({ kind }) => kind === 'edges' || kind === 'page_info');
+  const showsPage = entries.some(isOfPage);
   return showsPage ? [pages, ...below.flatMap((entry) => pagesIn(entry, pages))] : [];
 }
 

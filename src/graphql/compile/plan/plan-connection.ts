@@ -15,6 +15,7 @@ import type {
   GroupKey,
   Keyed,
   LimitPlan,
+  ObjectPlan,
   OrderTerm,
   PageFact,
   SetSource,
@@ -80,6 +81,8 @@ function planConnectionEntry(
       return { kind, atMost: planCountLimit(planner, field, nesting) };
     case 'edges':
       return { kind, entries: planBelow(planner, field, (edge) => planEdgeEntry(planner, source, edge, nesting)) };
+    case 'nodes':
+      return { kind, object: planRowObject(planner, source, field, nesting) };
     case 'page_info':
       return { kind, entries: planBelow(planner, field, planPageFact) };
     case 'aggregate':
@@ -106,15 +109,14 @@ function planCountLimit(planner: Planner, field: MergedFields, { pages }: Nestin
 
 const maxInt = 2 ** 31 - 1;
 
-function planEdgeEntry(
-  planner: Planner,
-  { table }: SetSource,
-  field: MergedFields,
-  nesting: Nesting,
-): Unkeyed<EdgeEntry> {
+function planEdgeEntry(planner: Planner, source: SetSource, field: MergedFields, nesting: Nesting): Unkeyed<EdgeEntry> {
   if (field.origin.kind === 'cursor') return { kind: 'cursor' };
+  return { kind: 'node', object: planRowObject(planner, source, field, nesting) };
+}
+
+function planRowObject(planner: Planner, { table }: SetSource, field: MergedFields, nesting: Nesting): ObjectPlan {
   const row = { type: objectTypeOf(field.definition), table, nesting };
-  return { kind: 'node', object: planner.planObject(planner, row, field.nodes) };
+  return planner.planObject(planner, row, field.nodes);
 }
 
 function planPageFact(field: MergedFields): { readonly kind: PageFact } {

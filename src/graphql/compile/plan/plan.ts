@@ -143,6 +143,8 @@ export interface OrderTerm {
 export type ConnectionEntry = Keyed<
   | Typename
   | { readonly kind: 'edges'; readonly entries: readonly EdgeEntry[] }
+  /** The rows of the edges. */
+  | { readonly kind: 'nodes'; readonly object: ObjectPlan }
   | { readonly kind: 'page_info'; readonly entries: readonly PageInfoEntry[] }
   /** Counts at most `atMost`; null: all rows. */
   | { readonly kind: 'total_count'; readonly atMost: LimitPlan | null }

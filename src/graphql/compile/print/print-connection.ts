@@ -9,7 +9,7 @@
 
 import { invariant } from '../../../shared/invariant.ts';
 import { objectPieces } from '../answer/row-layout.ts';
-import { countScans } from '../plan/inspect-plan.ts';
+import { countScans, isOfPage, showsRows } from '../plan/inspect-plan.ts';
 import type { ConnectionEntry, ConnectionPlan, LimitPlan, SetSource } from '../plan/plan.ts';
 import { conjunction, printCondition, printJoin, where } from '../sql/condition.ts';
 import { printEntries, printObject } from '../sql/object.ts';
@@ -28,7 +28,7 @@ export function printConnection(printer: SqlPrinter, plan: ConnectionPlan, paren
   return printSubquery(printer, plan, parent, null);
 }
 
-/** A connection at the root, as JSON text in a frame. For connections with edges. */
+/** A connection at the root, as JSON text in a frame. For connections with rows. */
 export function printConnectionText(printer: SqlPrinter, plan: ConnectionPlan, frame: Frame): Sql {
   return printSubquery(printer, plan, null, frame);
 }
@@ -163,11 +163,9 @@ interface SelectOptions {
 
 function printSelect(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSet, options: SelectOptions): Sql {
   const { frame, before = empty } = options;
-  const page = plan.entries.some(({ kind }) => kind === 'edges' || kind === 'page_info')
-    ? printPage(printer, plan, rows, frame === null ? 'json' : 'text')
-    : null;
+  const page = plan.entries.some(isOfPage) ? printPage(printer, plan, rows, frame === null ? 'json' : 'text') : null;
   if (frame !== null) {
-    invariant(page !== null, 'a connection that is printed as text has edges');
+    invariant(page !== null, 'a connection that is printed as text has rows');
     const text = printText([frame.before, ...connectionParts(printer, plan, rows, page), frame.after]);
     return sql`select ${text} from ${before}${page.from}`;
   }
@@ -185,7 +183,7 @@ function connectionParts(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSet
   return objectPieces(plan.entries, (entry): readonly TextPart[] => {
     const paged = page.members.get(entry);
     if (paged === undefined) return [jsonText(printEntry(printer, plan, entry, rows))];
-    return entry.kind === 'edges' ? ['[', paged, ']'] : [paged];
+    return showsRows(entry) ? ['[', paged, ']'] : [paged];
   });
 }
 

@@ -7,6 +7,7 @@ import type { Table } from '../../model/model.ts';
 import { type AnswerLayout, layOutAll, layOutText } from '../answer/answer-layout.ts';
 import { printCalledValue } from '../answer/row-layout.ts';
 import type { Path, Slot } from '../input/slot.ts';
+import { showsRows } from '../plan/inspect-plan.ts';
 import type {
   Keyed,
   ObjectsPlace,
@@ -82,7 +83,7 @@ export function printOperation(plan: OperationPlan, longObjects: LongObjects): r
   const rows = printRows(makePrinter(plan, longObjects), plan.fields);
   if (rows !== null) return [{ ...valueStatement(sql`${rows.select}${check}`, rows.layout), field: 0 }];
   const printer = makePrinter(plan, longObjects);
-  const select = plan.fields.some(hasEdges) ? printDataText(printer, plan.fields) : printData(printer, plan.fields);
+  const select = plan.fields.some(hasRows) ? printDataText(printer, plan.fields) : printData(printer, plan.fields);
   return [{ ...valueStatement(sql`${select}${check}`), field: 0 }];
 }
 
@@ -100,8 +101,8 @@ function valueStatement(piece: Sql, layout = layOutText(), refusals = noRefusals
 /** Tells how many bytes of long objects are left; fewer than zero: some were dropped. */
 export const leftStatement: Statement = { ...valueStatement(printLeft), field: 0 };
 
-function hasEdges(field: SelectedValue): boolean {
-  return field.kind === 'connection' && field.connection.entries.some(({ kind }) => kind === 'edges');
+function hasRows(field: SelectedValue): boolean {
+  return field.kind === 'connection' && field.connection.entries.some(showsRows);
 }
 
 function printData(printer: SqlPrinter, fields: readonly SelectedValue[]): Sql {
@@ -116,7 +117,7 @@ function printDataText(printer: SqlPrinter, fields: readonly SelectedValue[]): S
       before: `${index === 0 ? '{' : ','}"${field.key}":`,
       after: index === fields.length - 1 ? '}' : '',
     };
-    if (field.kind === 'connection' && hasEdges(field)) return printConnectionText(printer, field.connection, frame);
+    if (field.kind === 'connection' && hasRows(field)) return printConnectionText(printer, field.connection, frame);
     const text = isTypename(field) ? JSON.stringify(field.name) : jsonText(printValue(printer, field, null));
     return printText([frame.before, text, frame.after]);
   });

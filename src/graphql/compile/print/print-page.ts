@@ -56,7 +56,7 @@ export function printPage(printer: SqlPrinter, plan: ConnectionPlan, rows: RowSe
   const members = new Map<ConnectionEntry, Sql>();
   const objects: Sql[] = [];
   for (const entry of plan.entries) {
-    if (entry.kind === 'edges') {
+    if (entry.kind === 'edges' || entry.kind === 'nodes') {
       const edges = form === 'json' ? printEdges(context, entry) : printEdgesText(context, entry);
       members.set(entry, context.aggregate(edges));
     }
@@ -100,7 +100,7 @@ function printNumbered(context: PageContext, scan: Sql): Sql {
   return sql`(select ${list([...context.page.passList(inner), numbers])} from (${scan}) as ${ident(inner)}) as ${alias}`;
 }
 
-type EdgesEntry = Extract<ConnectionEntry, { kind: 'edges' }>;
+type EdgesEntry = Extract<ConnectionEntry, { kind: 'edges' | 'nodes' }>;
 
 function printEdges(context: PageContext, entry: EdgesEntry): Sql {
   const kept = keptEdges(context);
@@ -111,24 +111,28 @@ function printEdges(context: PageContext, entry: EdgesEntry): Sql {
 // The list's elements, without brackets.
 function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
   const kept = keptEdges(context);
-  const hasLong = entry.entries.some(({ kind }) => kind === 'cursor') && hasLongCursors(context.plan.order);
+  const hasLong =
+    entry.kind === 'edges' && entry.entries.some(({ kind }) => kind === 'cursor') && hasLongCursors(context.plan.order);
   // Only an object is bounded.
-  const edge = hasLong
-    ? sql`${printEdge(context, entry, kept).json}::pg_catalog.text`
-    : printText(
-        objectPieces(entry.entries, (part): readonly TextPart[] =>
-          part.kind === 'cursor'
-            ? // Base64 needs no escapes.
-              ['"', pageCursor(context), '"']
-            : [sql`${printNode(context, part.object, kept).json}::pg_catalog.text`],
-        ),
-      );
+  const edge =
+    hasLong || entry.kind === 'nodes'
+      ? sql`${printEdge(context, entry, kept).json}::pg_catalog.text`
+      : printText(
+          objectPieces(entry.entries, (part): readonly TextPart[] =>
+            part.kind === 'cursor'
+              ? // Base64 needs no escapes.
+                ['"', pageCursor(context), '"']
+              : [sql`${printNode(context, part.object, kept).json}::pg_catalog.text`],
+          ),
+        );
   return sql`coalesce(pg_catalog.string_agg(${edge}, ','${edgeOrder(context)})${filter(kept)}, '')`;
 }
 
-function printEdge(context: PageContext, { entries }: EdgesEntry, kept: Sql | null): PrintedObject {
+// Without cursors, an edge is the row itself.
+function printEdge(context: PageContext, entry: EdgesEntry, kept: Sql | null): PrintedObject {
+  if (entry.kind === 'nodes') return printNode(context, entry.object, kept);
   const { printer } = context;
-  const members = printEntries(entries, (edge) =>
+  const members = printEntries(entry.entries, (edge) =>
     edge.kind === 'cursor' ? longCursor(context, pageCursor(context)) : printNode(context, edge.object, kept).value,
   );
   return printForKept(context, members, printer.longObjects === 'end' ? null : kept);

@@ -22,10 +22,10 @@ import {
   Selection,
 } from '../answer/row-layout.ts';
 import { cursorColumns, hasCursorColumns } from '../cursor/print-cursor.ts';
+import { isOfPage, rowsShownBy, showsRows } from '../plan/inspect-plan.ts';
 import type {
   ConnectionEntry,
   ConnectionPlan,
-  EdgeEntry,
   ObjectPlan,
   PageFact,
   SelectedValue,
@@ -80,7 +80,7 @@ function printField(printer: SqlPrinter, value: ValuePlan): PrintedField | null 
   if (value.kind !== 'connection' || value.connection.source.kind !== 'table') return null;
   const plan = value.connection;
   const rows = tableRows(printer, { ...plan, source: value.connection.source }, null);
-  const isPaged = plan.entries.some(({ kind }) => kind === 'edges' || kind === 'page_info');
+  const isPaged = plan.entries.some(isOfPage);
   return isPaged ? printPageRows(printer, plan, rows) : printSums(printer, plan, rows);
 }
 
@@ -164,8 +164,8 @@ function printTotal({ printer, plan, rows }: PageContext, { atMost }: TotalEntry
 }
 
 function isPlain({ entries, order }: ConnectionPlan, table: Table, counted: boolean): boolean {
-  const edges = entries.filter(({ kind }) => kind === 'edges');
-  if (edges.length !== 1 || entries.some(({ kind }) => kind === 'aggregate' || kind === 'groups')) return false;
+  const shown = entries.filter(showsRows);
+  if (shown.length !== 1 || entries.some(({ kind }) => kind === 'aggregate' || kind === 'groups')) return false;
   const [total, ...otherTotals] = entries.filter((entry) => entry.kind === 'total_count');
   if (otherTotals.some(({ atMost }) => atMost !== total?.atMost)) return false;
   // Rows without a first key value are not edges, but count for the page.
@@ -177,12 +177,12 @@ function isPlain({ entries, order }: ConnectionPlan, table: Table, counted: bool
         entry.entries.some(({ kind }) => kind === 'start_cursor' || kind === 'end_cursor')),
   );
   if (wantsCursor && !hasCursorColumns(order)) return false;
-  return edges.every((entry) => entry.kind !== 'edges' || entry.entries.every((edge) => isFlatEdge(edge, counted)));
+  return shown.flatMap(rowsShownBy).every((object) => isFlatRow(object, counted));
 }
 
-function isFlatEdge(edge: EdgeEntry, counted: boolean): boolean {
+function isFlatRow(object: ObjectPlan, counted: boolean): boolean {
   // A routine may have effects, which must not happen for the row after the page.
-  return edge.kind !== 'node' || (isFlat(edge.object) && (!counted || !callsRoutine(edge.object)));
+  return isFlat(object) && (!counted || !callsRoutine(object));
 }
 
 function entryPieces(context: PageContext, entry: Exclude<ConnectionEntry, Typename>, totals: string): AnswerPiece[] {
@@ -191,8 +191,10 @@ function entryPieces(context: PageContext, entry: Exclude<ConnectionEntry, Typen
       const row = objectPieces(entry.entries, (edge): RowPiece[] =>
         edge.kind === 'cursor' ? [cursorPiece(context)] : layOutRow(context, edge.object),
       );
-      return ['[', { kind: 'rows', row: joinConstants<Exclude<RowPiece, string>>(row) }, ']'];
+      return rowPieces(row);
     }
+    case 'nodes':
+      return rowPieces(layOutRow(context, entry.object));
     case 'page_info':
       return objectPieces(entry.entries, ({ kind }) => [factPiece(context, kind)]);
     case 'total_count':
@@ -201,6 +203,10 @@ function entryPieces(context: PageContext, entry: Exclude<ConnectionEntry, Typen
     case 'groups':
       throw new Error('a page of rows has no aggregates');
   }
+}
+
+function rowPieces(row: readonly RowPiece[]): AnswerPiece[] {
+  return ['[', { kind: 'rows', row: joinConstants<Exclude<RowPiece, string>>(row) }, ']'];
 }
 
 function cursorPiece(context: PageContext) {

@@ -65,7 +65,7 @@ function listOf(type: GraphQLInputObjectType | GraphQLEnumType | null | undefine
   return type && new GraphQLList(new GraphQLNonNull(type));
 }
 
-/** *B*`Connection`: `totalCount`, `aggregate` and `groups` only if the table enables them. */
+/** *B*`Connection`: `totalCount`, `aggregate` and `groups` only if the table enables them, `nodes` with the extension `reads`. */
 export function buildConnectionType(context: SchemaContext, table: Table): GraphQLObjectType {
   const { types } = context;
   const names = tableTypeNames(table.baseName);
@@ -81,9 +81,15 @@ export function buildConnectionType(context: SchemaContext, table: Table): Graph
         ...(table.totalCount && { totalCount: totalCountField(context, table) }),
         ...(aggregate && { aggregate: typed(aggregate, { kind: 'aggregate' }) }),
         ...(groups && { groups }),
+        ...(context.hasReads(table.namespace) && { nodes: nodesField(context, table) }),
       };
     },
   });
+}
+
+function nodesField({ types }: SchemaContext, table: Table) {
+  const row = new GraphQLNonNull(types.object(table.baseName)!);
+  return typed(new GraphQLNonNull(new GraphQLList(row)), { kind: 'nodes' });
 }
 
 function totalCountField({ hasReads }: SchemaContext, table: Table) {
