@@ -16,7 +16,10 @@ import { type Finding, findingKinds } from './finding.ts';
 type Kind = 'true' | 'enabled' | 'list' | 'any';
 
 const known: Readonly<Record<CommentedObject, Readonly<Record<string, Kind>>>> = {
-  namespace: { inflect_names: 'true', introspection: 'true', max_rows: 'any', extensions: 'any', ignore: 'list' },
+  namespace: {
+    inflect_names: 'true', introspection: 'true', max_rows: 'any', extensions: 'any', totalCount: 'enabled', aggregate: 'enabled',
+    ignore: 'list',
+  }, // biome-ignore format: a table of names
   table: {
     name: 'any', description: 'any', totalCount: 'enabled', aggregate: 'enabled', primary_key_columns: 'any',
     foreign_keys: 'any', max_rows: 'any', many_to_many: 'any', ignore: 'list',

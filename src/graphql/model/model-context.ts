@@ -10,6 +10,9 @@ import type { ModelNamespace, TableKind } from './model.ts';
 export interface ContextNamespace extends ModelNamespace {
   readonly oid: string;
   readonly maxRows: number;
+  /** Its tables have these fields, unless their own comments say otherwise (extension `reads`). */
+  readonly totalCount: boolean;
+  readonly aggregate: boolean;
   /** The role may use it. */
   readonly exposed: boolean;
 }
@@ -130,11 +133,15 @@ export function createContext(
     catalog.namespaces.map((row): [string, ContextNamespace] => {
       const { settings } = readSettings(catalog, 'namespace', row._id);
       const exposed = access.usesNamespace(row._id);
-      const own = {
+      const own = settings.extensions ?? extensions;
+      const hasReads = own.includes('reads');
+      const resolved = {
         maxRows: settings.maxRows ?? defaultMaxRows,
-        extensions: settings.extensions ?? extensions,
+        extensions: own,
+        totalCount: hasReads && settings.totalCount === true,
+        aggregate: hasReads && settings.aggregate === true,
       };
-      return [row._id, { ...settings, ...own, oid: row._id, name: row.nspname, exposed }];
+      return [row._id, { ...settings, ...resolved, oid: row._id, name: row.nspname, exposed }];
     }),
   );
   const namespaceNames = new Map(namespaces.values().map((namespace) => [namespace.name, namespace]));

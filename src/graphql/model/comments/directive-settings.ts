@@ -28,10 +28,11 @@ class DirectiveReader {
     return this.#value[key] === true;
   }
 
-  /** `{"enabled": true}`, or with the text `"true"`. */
-  isEnabled(key: string): boolean {
+  /** `{"enabled": true}`, or with the text `"true"`; null without the member. */
+  isEnabled(key: string): boolean | null {
     const member = this.#value[key];
-    return isObject(member) && (member.enabled === true || member.enabled === 'true');
+    if (!isObject(member) || !Object.hasOwn(member, 'enabled')) return null;
+    return member.enabled === true || member.enabled === 'true';
   }
 
   /** A string; other values become their JSON text, which is usually not a valid name. */
@@ -124,6 +125,8 @@ const readers = {
     introspection: reader.isTrue('introspection'),
     maxRows: reader.rowCount('max_rows'),
     extensions: reader.extensions('extensions'),
+    totalCount: reader.isEnabled('totalCount'),
+    aggregate: reader.isEnabled('aggregate'),
   }),
   /** A table of any kind. */
   table: (reader: DirectiveReader) => ({

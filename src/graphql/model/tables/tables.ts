@@ -50,9 +50,9 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     baseName,
     description: settings.description ?? plainComment(context, namespace, 'table', row._id),
     maxRows: settings.maxRows ?? namespace.maxRows,
-    totalCount: settings.totalCount,
+    totalCount: settings.totalCount ?? namespace.totalCount,
     exactCursors: namespace.extensions.includes('reads'),
-    aggregate: settings.aggregate,
+    aggregate: settings.aggregate ?? namespace.aggregate,
     rowSecurity: row.relrowsecurity === true,
     columns,
     visibleConstraints: visibleConstraints(row, columns),
@@ -100,7 +100,7 @@ export function claimTable(
   claims: NameClaims,
 ): boolean {
   const isValid = isValidName(table.baseName);
-  const holder = isValid ? claims.claim(typeNames(table), `table ${selectedPath(selected)}`) : null;
+  const holder = isValid ? claims.claim(typeNames(selected, table), `table ${selectedPath(selected)}`) : null;
   if (isValid && holder === null) return true;
   if (holder !== null) {
     const reason = `${describeTable(context, selected.row)} would be "${table.baseName}" in GraphQL, and ${holder} has such a name already.`;
@@ -120,7 +120,7 @@ export function otherTableName(context: ModelContext, row: CatalogTable): string
 }
 
 /** Names of all types of the table, without those of `claimAdded`. */
-function typeNames(table: UnlinkedTable): readonly string[] {
+function typeNames(selected: SelectedTable, table: UnlinkedTable): readonly string[] {
   const names = tableTypeNames(table.baseName);
   const results = aggregateFunctions.filter((fn) =>
     table.columns.some((column) => column[fn] !== null && column.cast.base === null),
@@ -130,7 +130,7 @@ function typeNames(table: UnlinkedTable): readonly string[] {
     ...(table.insert && !isAdded(table, 'insert') ? [names.insertInput, names.insertResponse] : []),
     ...(table.update && !isAdded(table, 'update') ? [names.updateInput, names.updateResponse] : []),
     ...(table.delete ? [names.deleteResponse] : []),
-    ...(table.aggregate ? [names.aggregate, ...results.map((fn) => names[fn])] : []),
+    ...(table.aggregate && !isAddedAggregate(selected) ? [names.aggregate, ...results.map((fn) => names[fn])] : []),
   ];
 }
 
@@ -138,6 +138,11 @@ function typeNames(table: UnlinkedTable): readonly string[] {
 export function isAdded(table: Pick<Table, 'columns' | 'insert' | 'update'>, command: 'insert' | 'update'): boolean {
   const writable = command === 'insert' ? 'insertable' : 'updatable';
   return table[command] && table.columns.every((column) => column.added || !column[writable]);
+}
+
+/** Whether the table has aggregates only because the comment of its schema says so. */
+function isAddedAggregate({ settings, namespace }: SelectedTable): boolean {
+  return settings.aggregate === null && namespace.aggregate;
 }
 
 /** Takes the table's type names for extensions, after all other names. Types whose names are taken are left out. */
@@ -154,9 +159,14 @@ export function claimAdded(
       claimed: [names[`${command}Input`], names[`${command}Response`]],
       without: (from: UnlinkedTable): UnlinkedTable => ({ ...from, [command]: false }),
     }));
+  const isAll = isAddedAggregate(selected);
+  const aggregate = {
+    claimed: [names.aggregate],
+    without: (from: UnlinkedTable): UnlinkedTable => ({ ...from, aggregate: false }),
+  };
   const functions = aggregateFunctions
     .filter((fn) => table.aggregate && table.columns.some((column) => column[fn] !== null))
-    .filter((fn) => table.columns.every((column) => column[fn] === null || column.cast.base !== null))
+    .filter((fn) => isAll || table.columns.every((column) => column[fn] === null || column.cast.base !== null))
     .map((fn) => ({
       claimed: [names[fn]],
       without: (from: UnlinkedTable): UnlinkedTable => ({
@@ -164,7 +174,7 @@ export function claimAdded(
         columns: from.columns.map((column) => ({ ...column, [fn]: null })),
       }),
     }));
-  return [...commands, ...functions].reduce((kept, { claimed, without }) => {
+  return [...commands, ...(isAll ? [aggregate] : []), ...functions].reduce((kept, { claimed, without }) => {
     const holder = claims.claim(claimed, `table ${selectedPath(selected)}`);
     if (holder === null) return kept;
     const reason = takenBy(holder, describeTable(context, selected.row), `the type "${claimed[0]}"`);
