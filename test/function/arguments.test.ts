@@ -2,6 +2,7 @@
  * Arguments of root functions: every type, defaults, and what introspection shows of them.
  */
 import { describe, expect, test } from 'vitest';
+import { startExecution } from '../support/execution.ts';
 import { openLibrary } from './library.ts';
 
 const echoed: readonly (readonly [type: string, graphql: string, literal: string, answer: unknown])[] = [
@@ -48,7 +49,7 @@ const tell = echoed.map(
   ([type], n) => `create function lib.tell_${n}(given ${type}) returns ${type} language sql as 'select given';`,
 );
 
-const { ask, errors, field, execution } = await openLibrary(
+const { ask, errors, field, execution, database } = await openLibrary(
   `
   ${echo.join('\n')}
   ${tell.join('\n')}
@@ -62,6 +63,8 @@ const { ask, errors, field, execution } = await openLibrary(
     e uuid default NULL::uuid, j jsonb default '{}', w timestamptz default now(), a int[] default '{}') returns text
     immutable language sql as $$ select concat_ws('|', i, n is null, c, m, l, v, x, d, e is null, j, w is null, a) $$;
   create function lib.comma(days int default 7, note text default 'a, b') returns text immutable language sql as 'select days || note';
+  create function lib.quoted(a text, b text default '"it''s, ("', c text[] default array['x', '],y'], d int default 3) returns text
+    immutable language sql as $$ select concat_ws('|', a, b, array_to_string(c, ','), d) $$;
   create function lib.list_default(a int[] default '{1,2}') returns int[] immutable language sql as 'select a';
   create function lib.call_default(a int default greatest(1, 2)) returns int immutable language sql as 'select a';
   create function lib.nulls(a int default null, b text default NULL, c bigint default Null, d text[] default null) returns text
@@ -186,13 +189,22 @@ describe('a default', () => {
     expect(await shownDefaults('comma')).toEqual({ days: null, note: null });
     expect(await ask('{ comma(days: 1, note: "x") listDefault(a: [3]) }')).toEqual({ comma: '1x', listDefault: [3] });
   });
+
+  test('with a comma in it leaves its argument optional with the extension', async () => {
+    const extended = await startExecution(database, { schemas: ['lib'], introspection: 'always' });
+    expect(await shownDefaults('comma', extended)).toEqual({ days: '7', note: '"a, b"' });
+    expect(await shownDefaults('quoted', extended)).toEqual({ a: null, b: '"\\"it\'s, (\\""', c: null, d: '3' });
+    expect(await extended.data('anon', '{ comma listDefault callDefault quoted(a: "a", d: 4) }')).toEqual({
+      comma: '7a, b',
+      listDefault: [1, 2],
+      callDefault: 2,
+      quoted: 'a|"it\'s, ("|x,],y|4',
+    });
+  });
 });
 
-async function shownDefaults(name: string): Promise<Record<string, string | null>> {
-  const { __type } = await execution.data(
-    'anon',
-    '{ __type(name: "Query") { fields { name args { name defaultValue } } } }',
-  );
+async function shownDefaults(name: string, on = execution): Promise<Record<string, string | null>> {
+  const { __type } = await on.data('anon', '{ __type(name: "Query") { fields { name args { name defaultValue } } } }');
   type Shown = { readonly name: string; readonly defaultValue: string | null };
   const found = __type.fields.find((one: { readonly name: string }) => one.name === name);
   return Object.fromEntries(found.args.map((argument: Shown) => [argument.name, argument.defaultValue]));

@@ -21,14 +21,39 @@ export function sharesRow(catalog: Catalog, routine: CatalogRoutine): boolean {
 /**
  * The default expression of each input argument, null for none.
  *
- * The catalog has one text for all; it is split at commas, as in pg_graphql. If the number of pieces differs from the
+ * The catalog has one text for all. pg_graphql splits it at each comma, and if the number of pieces differs from the
  * number of defaults, no argument gets one.
+ *
+ * @param isExtended Whether commas in quotes and brackets are part of a default.
  */
-export function argumentDefaults(routine: CatalogRoutine, count: number): readonly (string | null)[] {
+export function argumentDefaults(
+  routine: CatalogRoutine,
+  count: number,
+  { isExtended }: { readonly isExtended: boolean },
+): readonly (string | null)[] {
   const expected = routine.pronargdefaults ?? 0;
-  const pieces = routine.defaults?.split(',') ?? [];
+  const text = routine.defaults ?? '';
+  const pieces = isExtended ? splitExpressions(text) : text.split(',');
   const usable = pieces.length === expected ? pieces.map((piece) => piece.trim()) : [];
   return Array.from({ length: count }, (_, index) => usable[index - (count - usable.length)] ?? null);
+}
+
+// A quote in a quoted text or name is doubled, so that each ends the text or begins it.
+function splitExpressions(text: string): readonly string[] {
+  const pieces: string[] = [];
+  let [start, depth, quote] = [0, 0, ''];
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index]!;
+    if (quote !== '') quote = character === quote ? '' : quote;
+    else if (character === "'" || character === '"') quote = character;
+    else if ('([{'.includes(character)) depth += 1;
+    else if (')]}'.includes(character)) depth -= 1;
+    else if (character === ',' && depth === 0) {
+      pieces.push(text.slice(start, index));
+      start = index + 1;
+    }
+  }
+  return [...pieces, text.slice(start)];
 }
 
 /** Longest default that is shown, in characters: the stack of a regular expression ends at some millions. */

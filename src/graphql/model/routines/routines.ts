@@ -337,7 +337,7 @@ class RoutineCandidate {
     const { enums } = this.#scope;
     // PostgreSQL finds a variadic function only by the names of all its arguments.
     const isVariadic = this.#inputs.some((input) => input.isVariadic);
-    const defaults = isVariadic ? [] : argumentDefaults(this.#row, this.#inputs.length);
+    const defaults = isVariadic ? [] : argumentDefaults(this.#row, this.#inputs.length, rules);
     const args: RoutineArgument[] = [];
     for (const [index, input] of this.#inputs.entries()) {
       if (index < first) continue;

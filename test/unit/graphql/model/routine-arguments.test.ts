@@ -49,12 +49,20 @@ test('only plain literals of a few types are shown as defaults', () => {
   }
 });
 
-test('defaults belong to the last arguments, and a comma inside one makes all arguments required', () => {
-  const defaults = (text: string | null, declared: number, count: number) => {
+test('defaults belong to the last arguments, and a comma inside one makes all arguments required without the extension', () => {
+  const defaults = (text: string | null, declared: number, count: number, isExtended = false) => {
     const routine = { defaults: text, pronargdefaults: declared } as CatalogRoutine;
-    return argumentDefaults(routine, count);
+    return argumentDefaults(routine, count, { isExtended });
   };
   expect(defaults('7, true', 2, 3)).toEqual([null, '7', 'true']);
   expect(defaults("7, 'a, b'::text", 2, 2)).toEqual([null, null]);
   expect(defaults(null, 0, 2)).toEqual([null, null]);
+  expect(defaults("7, 'a, b'::text", 2, 2, true)).toEqual(['7', "'a, b'::text"]);
+  expect(defaults(`GREATEST(1, 2), ARRAY['],'::text], f("a,(", E'it''s\\\\, ')`, 3, 4, true)).toEqual([
+    null,
+    'GREATEST(1, 2)',
+    "ARRAY['],'::text]",
+    `f("a,(", E'it''s\\\\, ')`,
+  ]);
+  expect(defaults(null, 0, 2, true)).toEqual([null, null]);
 });
