@@ -443,7 +443,7 @@ describe('orderBy', () => {
   });
 
   test('orderBy takes variables', async () => {
-    const whole = { declared: '($o: [SaleGroupOrderBy!])', variables: { o: [{ count: 'AscNullsLast' }] } };
+    const whole = { declared: '($o: [SaleAggregateOrderBy!])', variables: { o: [{ count: 'AscNullsLast' }] } };
     expect((await counts('{column: buyerId}', 'buyerId', ', orderBy: $o', whole))[0]).toEqual([null, 1]);
     const part = { declared: '($d: OrderByDirection)', variables: { d: 'DescNullsLast' } };
     expect((await counts('{column: buyerId}', 'buyerId', ', orderBy: {key: {buyerId: $d}}', part))[0]).toEqual([2, 2]);
@@ -594,7 +594,7 @@ describe('names', async () => {
     create table part_distinct_count (id int primary key);
     create table piece (id int primary key, kind int, at timestamptz);
     create table piece_aggregate_filter (id int primary key);
-    create table piece_group_order_by (id int primary key);
+    create table piece_aggregate_order_by (id int primary key);
     create table date_truncation (id int primary key);
     create table vague (id interval primary key, spans int[]);
     comment on table team is '@graphql({"aggregate": {"enabled": true}})';
@@ -664,7 +664,7 @@ test('without the extension, or without aggregates, nothing of it is there', asy
   };
   const [all, none] = [await types({ extensions: ['reads'] }), await types({ extensions: [] })];
   const ofTable = (base: string) =>
-    ['AggregateFilter', 'AvgFilter', 'AvgOrderBy', 'Column', 'DistinctCount', 'DistinctCountFilter', 'Group', 'GroupBy', 'GroupKey', 'GroupOrderBy', 'MaxFilter', 'MaxOrderBy', 'MinFilter', 'MinOrderBy', 'SumFilter', 'SumOrderBy'].map((type) => base + type); // biome-ignore format: a list of names
+    ['AggregateColumnFilter', 'AggregateFilter', 'AggregateOrderBy', 'Column', 'DistinctCount', 'DistinctCountFilter', 'Group', 'GroupBy', 'GroupKey'].map((type) => base + type); // biome-ignore format: a list of names
   const expected = ['DateTruncation', ...ofTable('Sale'), ...ofTable('Sold')];
   expect(all).toEqual(expect.arrayContaining(expected));
   expect(none.filter((name) => expected.includes(name))).toEqual([]);

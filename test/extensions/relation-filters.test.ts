@@ -209,8 +209,10 @@ describe('aggregates of related rows', () => {
       ...['filter', 'count', 'distinctCount', 'sum', 'avg', 'min', 'max'],
     ]);
     expect(await fields('ReviewAggregateFilter')).toEqual(['filter', 'count', 'distinctCount']);
-    expect(await fields('ReviewSumFilter')).toBeNull();
-    expect(await fields('BookSumFilter')).toEqual(['id', 'authorId', 'pages', 'price']);
+    expect(await fields('ReviewAggregateColumnFilter')).toBeNull();
+    expect(await fields('BookAggregateColumnFilter')).toEqual([
+      ...['id', 'authorId', 'title', 'pages', 'price', 'printed', 'secret'],
+    ]);
     // No collection leads to cities.
     expect(await fields('CityCollectionFilter')).toBeNull();
   });
@@ -429,8 +431,8 @@ test('without the extension nothing of it is there', async () => {
   const names = new Set(none.map(({ name }) => name));
   const added = all.filter(({ name }) => !names.has(name)).map(({ name }) => name);
   expect(added.filter((name) => name.endsWith('Filter'))).toEqual([
-    'AuthorAggregateFilter', 'AuthorCollectionFilter', 'AuthorDistinctCountFilter', 'BookAggregateFilter', 'BookAvgFilter',
-    'BookCollectionFilter', 'BookDistinctCountFilter', 'BookMaxFilter', 'BookMinFilter', 'BookSumFilter',
+    'AuthorAggregateFilter', 'AuthorCollectionFilter', 'AuthorDistinctCountFilter', 'BookAggregateColumnFilter',
+    'BookAggregateFilter', 'BookCollectionFilter', 'BookDistinctCountFilter',
     'ReviewAggregateFilter', 'ReviewCollectionFilter', 'ReviewDistinctCountFilter',
   ]); // biome-ignore format: a list of names
   const entries = (types: typeof all) =>

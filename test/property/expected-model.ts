@@ -94,8 +94,8 @@ export interface Groups {
   readonly keys: ReadonlyMap<string, Column>;
   /** What \`having\` can ask of the columns; null: there is no such argument. */
   readonly computations: Entity['computations'];
-  /** The functions whose values groups are ordered by. */
-  readonly orders: readonly string[];
+  /** Whether there is \`orderBy\`. */
+  readonly isOrdered: boolean;
 }
 
 /** Everything a role sees. */
@@ -232,7 +232,7 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     const hasType =
       field.kind === 'to-one'
         ? isSortable(all.find((other) => other.relation === field.target))
-        : isFree(`${baseName(field.target)}CollectionOrderBy`);
+        : isFree(`${baseName(field.target)}AggregateOrderBy`);
     return hasType && isSortable(entity) && !entity.columns.get(name)?.type.canOrder ? [[name, field]] : [];
   });
   const taken = new Set(['nodeId', 'and', 'or', 'not', ...entity.filters.keys(), ...related.map(([name]) => name)]);
@@ -244,17 +244,15 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     min: ({ type }) => relation.aggregate && type.canCompare,
     max: ({ type }) => relation.aggregate && type.canCompare,
   };
-  const computationsIn = (suffix: string) =>
-    (Object.keys(eligible) as Computation[]).flatMap((name) => {
-      const columns = [...entity.columns].filter(([, column]) => eligible[name](column));
-      const type = `${base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}${suffix}`;
-      return columns.length > 0 && isFree(type) ? [[name, new Map(columns)] as const] : [];
-    });
-  const computations = computationsIn('Filter');
-  const asked = isFree(`${base}AggregateFilter`) ? new Map(computations) : null;
+  const computed = (Object.keys(eligible) as Computation[]).flatMap((name) => {
+    const columns = [...entity.columns].filter(([, column]) => eligible[name](column));
+    return columns.length > 0 ? [[name, new Map(columns)] as const] : [];
+  });
+  const filterOf = (name: Computation) =>
+    `${base}${name === 'distinctCount' ? 'DistinctCount' : 'AggregateColumn'}Filter`;
+  const asked = isFree(`${base}AggregateFilter`) ? new Map(computed.filter(([name]) => isFree(filterOf(name)))) : null;
   const groupable = new Map([...entity.columns].filter(([, column]) => eligible.distinctCount(column)));
   const keys = new Map([...groupable].filter(([name]) => !['true', 'false', 'null'].includes(name)));
-  const orders = ['Sum', 'Avg', 'Min', 'Max'].filter((name) => isFree(`${base}${name}OrderBy`));
   const isGrouped = ['Column', 'GroupBy', 'GroupKey', 'Group'].every((name) => isFree(`${base}${name}`));
   const functions = [...entity.fields].flatMap(([name, field]): [string, Column][] =>
     field.kind === 'computed' && field.routine.entry !== null ? [[name, field.routine.entry]] : [],
@@ -284,10 +282,13 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     orderFunctions: new Map(sortable.filter(([name]) => isSortable(entity) && !entity.columns.has(name))),
     related: new Map(related),
     ordered: new Map(ordered),
-    orderComputations: new Map(computationsIn('OrderBy').filter(([name]) => name !== 'distinctCount')),
+    orderComputations: new Map(isSortable(entity) ? computed.filter(([name]) => name !== 'distinctCount') : []),
     json: new Map(json),
     computations: asked,
-    groups: relation.aggregate && keys.size > 0 && isGrouped ? { keys, computations: asked, orders } : null,
+    groups:
+      relation.aggregate && keys.size > 0 && isGrouped
+        ? { keys, computations: asked, isOrdered: isFree(`${base}AggregateOrderBy`) }
+        : null,
     distinctOn: isFree(`${base}Column`) ? keys : new Map(),
     distinctCounts: relation.aggregate && isFree(`${base}DistinctCount`) ? groupable : new Map(),
   };

@@ -30,7 +30,7 @@ export function writeGroups(
     const asked = { filter, computations: groups.computations };
     entries.push(['having', random.chance(0.03) ? nullValue : writeAggregate(writer, material, entity, asked)]);
   }
-  if (random.chance(0.5)) entries.push(['orderBy', writeOrder(writer, entity, chosen)]);
+  if (groups.isOrdered && random.chance(0.5)) entries.push(['orderBy', writeOrder(writer, entity, chosen)]);
   for (const [name, most] of random.some(
     [
       ['first', 12],
@@ -98,13 +98,9 @@ function writeOrder(writer: Writer, entity: Entity, chosen: readonly (readonly [
     }
     const isSum = name === 'sum' || name === 'avg';
     const eligible = columns(({ type }) => (isSum ? type.canSum : type.canCompare));
-    const capitalized = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
-    const type = `${base}${capitalized}OrderBy`;
-    return eligible.length === 0 || !entity.groups?.orders.includes(capitalized)
-      ? writeObject([])
-      : writeObject([[name, of(eligible, type)]]);
+    return eligible.length === 0 ? writeObject([]) : writeObject([[name, of(eligible, `${base}OrderBy`)]]);
   };
-  const type = `${base}GroupOrderBy`;
+  const type = `${base}AggregateOrderBy`;
   const many = () =>
     writeList(Array.from({ length: random.int(0, 3) }, () => writer.value({ type, isRequired: true }, element)));
   return writer.value({ type: `[${type}!]` }, () => (random.chance(0.1) ? element() : many()));

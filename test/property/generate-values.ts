@@ -184,7 +184,7 @@ function writeOrderElement(writer: Writer, material: Material, entity: Entity, p
   if (related.length > 0 && random.chance(passed === 0 ? 0.4 : 0.65)) {
     const [name, { kind, target }] = random.pick(related);
     const other = entityOf(material.model, target);
-    const type = `${other.base}${kind === 'to-one' ? 'OrderBy' : 'CollectionOrderBy'}`;
+    const type = `${other.base}${kind === 'to-one' ? 'OrderBy' : 'AggregateOrderBy'}`;
     const below = () =>
       kind === 'to-one' ? writeOrderElement(writer, material, other, passed + 1) : writeCollectionOrder(writer, other);
     return writeObject([[name, random.chance(0.03) ? nullValue : writer.value({ type }, below)]]);
@@ -208,7 +208,7 @@ function writeCollectionOrder(writer: Writer, { base, orderComputations }: Entit
   const { random } = writer;
   if (orderComputations.size === 0 || random.chance(0.4)) return writeObject([['count', writeDirection(writer)]]);
   const [name, columns] = random.pick([...orderComputations]);
-  const type = `${base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}OrderBy`;
+  const type = `${base}OrderBy`;
   const below = () => writeObject([[random.pick([...columns.keys()]), writeDirection(writer)]]);
   return writeObject([[name, writer.value({ type }, below)]]);
 }

@@ -268,11 +268,12 @@ export const rankType: Type = scalarTypes.find(({ sql }) => sql === 'real')!;
 
 /** The type of what is computed of a column's values, as filters of related rows compare it. */
 export function computedType(type: Type, name: 'sum' | 'avg' | 'min' | 'max'): Type {
-  const isFloat = type.graphql === 'Float';
-  const big = { graphql: 'BigFloat', input: 'bigfloat' } as const;
-  if (name === 'min' || name === 'max') return { ...type, ...(isFloat && big), maxLength: null };
-  const isWhole = name === 'sum' && ['Int', 'BigInt'].includes(type.graphql);
-  return { ...numeric, ...(isWhole && { graphql: 'BigInt', input: 'bigint' }), values: type.values };
+  // All functions of a column take the scalar of its sum.
+  const isWhole = ['Int', 'BigInt'].includes(type.graphql);
+  const whole = isWhole && ({ graphql: 'BigInt', input: 'bigint' } as const);
+  const fraction = type.graphql === 'Float' && ({ graphql: 'BigFloat', input: 'bigfloat' } as const);
+  if (name === 'min' || name === 'max') return { ...type, ...whole, ...fraction, maxLength: null };
+  return { ...numeric, ...whole, values: type.values };
 }
 
 /** The array type over a scalar type. */

@@ -113,7 +113,6 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
   distinct_counts: 'How many different values each column has.',
   distinct_count: ({ column }) => `How many different values ${column.fieldName} has.`,
   aggregate_function: (origin) => `${functions[origin.function]} of each column.`,
-  aggregate_column: (origin) => `${functions[origin.function]} of ${origin.column.fieldName}.`,
   truncate: 'Cut dates and times down to this.',
   time_zone: 'The time zone in which they are cut down.',
   group_keys: 'The columns that rows are grouped by.',

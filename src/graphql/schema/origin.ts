@@ -57,9 +57,8 @@ export type InputFieldOrigin =
   | { readonly kind: 'nested_insert' | 'nested_update' | 'nested_delete' | 'on_conflict' }
   | { readonly kind: 'some' | 'every' | 'none' | 'aggregate_filter' }
   | { readonly kind: 'related_filter' | 'count' | 'distinct_counts' }
-  | { readonly kind: 'distinct_count'; readonly column: Column }
+  | { readonly kind: 'distinct_count' | 'aggregate_column'; readonly column: Column }
   | { readonly kind: 'aggregate_function'; readonly function: AggregateFunction }
-  | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column }
   | { readonly kind: 'group_column' | 'truncate' | 'time_zone' | 'group_keys' }
   | { readonly kind: 'search'; readonly by: SearchLanguage }
   | { readonly kind: 'search_config' | 'normalization' | 'cover_density' | 'direction' }

@@ -10,6 +10,7 @@ import { inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
 import type { GroupKey, GroupsPlan, GroupTerm, LimitPlan } from './plan.ts';
+import { aggregatedColumn } from './plan-aggregate.ts';
 import { planFilter } from './plan-filter.ts';
 import { allRows, columnOf, directionOf } from './plan-order.ts';
 import { planLimit, planOffset } from './plan-page.ts';
@@ -136,10 +137,11 @@ function planTerms(
   if (origin.kind === 'count') return [planTerm(planner, { kind: 'count' }, input)];
   return input.fields().flatMap((entry) => {
     if (entry.input.state() !== 'value') return [];
-    const of = inputFieldOrigin(entry.field);
-    if (of.kind === 'aggregate_column') {
-      return [planTerm(planner, { kind: 'aggregate', function: of.function, column: of.column }, entry.input)];
+    if (origin.kind === 'aggregate_function') {
+      const column = aggregatedColumn(origin.function, entry.field, entry.input);
+      return [planTerm(planner, { kind: 'aggregate', function: origin.function, column }, entry.input)];
     }
+    const of = inputFieldOrigin(entry.field);
     const index = keys.findIndex(({ column }) => of.kind === 'column' && column.number === of.column.number);
     if (index < 0)
       throw refuseInput(`Groups cannot be ordered by "${entry.field.name}", which is not in "by".`, entry.input);

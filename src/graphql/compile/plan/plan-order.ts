@@ -2,10 +2,11 @@
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import type { Column, Table } from '../../model/model.ts';
-import { inputFieldOrigin } from '../../schema/origin.ts';
+import { type AggregateFunction, inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { LimitPlan, OrderExpression, OrderTerm } from './plan.ts';
+import { aggregatedColumn } from './plan-aggregate.ts';
 import { planRowCall } from './plan-arguments.ts';
 import { planRank } from './plan-search.ts';
 import { descend, type Nesting, type Planner } from './planner.ts';
@@ -86,11 +87,9 @@ function planElement(budget: PlanBudget, table: Table, element: Input, level: nu
       case 'count':
         return [{ expression: { kind: 'count' }, ...directionOf(input) }];
       case 'aggregate_function':
-        return planElement(budget, table, input, level + 1);
-      case 'aggregate_column': {
-        const { function: name, column } = origin;
-        return [{ expression: { kind: 'aggregate', function: name, column }, ...directionOf(input) }];
-      }
+        return planAggregates(budget, origin.function, input, level + 1);
+      case 'group_keys':
+        throw refuseInput('"key" orders groups. Related rows have none.', input);
       case 'rank': {
         const { rank, direction } = planRank(budget, origin.column, input);
         return [{ expression: rank, ...directionNamed(direction) }];
@@ -112,6 +111,20 @@ function planElement(budget: PlanBudget, table: Table, element: Input, level: nu
       default:
         throw new Error(`an order of ${table.name} has no ${origin.kind}`);
     }
+  });
+}
+
+function planAggregates(
+  budget: PlanBudget,
+  fn: AggregateFunction,
+  columns: Input,
+  level: number,
+): readonly OrderTerm[] {
+  return columns.fields().flatMap(({ field, input }) => {
+    spend(budget, 'inputs', level);
+    if (input.state() !== 'value') return [];
+    const column = aggregatedColumn(fn, field, input);
+    return [{ expression: { kind: 'aggregate', function: fn, column }, ...directionOf(input) }];
   });
 }
 

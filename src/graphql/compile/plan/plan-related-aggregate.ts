@@ -5,10 +5,11 @@
  */
 import type { GraphQLInputField } from 'graphql';
 import { invariant } from '../../../shared/invariant.ts';
-import { inputFieldOrigin } from '../../schema/origin.ts';
+import { type InputFieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
 import { type Condition, type Expression, type LimitPlan, maxCounted, type RelatedRows } from './plan.ts';
+import { aggregatedColumn } from './plan-aggregate.ts';
 import { combine, planNullTest, planOperator } from './plan-operator.ts';
 import { planLimit } from './plan-page.ts';
 import type { Nesting, Planner } from './planner.ts';
@@ -61,10 +62,11 @@ export function planAggregateConditions(planner: Planner, entries: Entries): Con
 function planGroup(planner: Planner, entries: Entries): readonly Condition[] {
   return entries.flatMap((entry) => {
     if (isCount(entry)) return planOperators(planner, { kind: 'count' }, entry.input);
+    const of = inputFieldOrigin(entry.field);
     return entry.input
       .fields()
       .flatMap(({ field, input }) =>
-        input.state() === 'value' ? planOperators(planner, expressionOf(field), input) : [],
+        input.state() === 'value' ? planOperators(planner, expressionOf(of, field, input), input) : [],
       );
   });
 }
@@ -80,11 +82,11 @@ function planOperators(planner: Planner, expression: Expression, operators: Inpu
   });
 }
 
-function expressionOf(field: GraphQLInputField): Expression {
+function expressionOf(of: InputFieldOrigin, field: GraphQLInputField, input: Input): Expression {
   const origin = inputFieldOrigin(field);
   if (origin.kind === 'distinct_count') return { kind: 'distinct_count', column: origin.column };
-  invariant(origin.kind === 'aggregate_column', 'filters of aggregates hold columns');
-  return { kind: 'aggregate', function: origin.function, column: origin.column };
+  invariant(of.kind === 'aggregate_function', 'filters of aggregates hold functions');
+  return { kind: 'aggregate', function: of.function, column: aggregatedColumn(of.function, field, input) };
 }
 
 interface Counting {

@@ -4,7 +4,6 @@
  */
 import { mapInSlices, type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import { quotePath } from '../../catalog/quote-name.ts';
-import { aggregateFunctions } from '../codecs.ts';
 import { isEnumValueName, tableRootFields, tableTypeNames } from '../inflect.ts';
 import type { Column, Model, SharedType, Table, TableType, ValueType } from '../model.ts';
 import {
@@ -36,10 +35,7 @@ const relatedFilters: Needed = (context, { tables }) => {
 
 const relatedOrders: Needed = (context, { tables }) => {
   const collections = collectionsWith('orderable', tables);
-  return (table) =>
-    collections.has(table.oid) && hasExtension(context, table, 'reads')
-      ? ['collectionOrderBy', ...functionOrderTypes(table)]
-      : [];
+  return (table) => (collections.has(table.oid) && hasExtension(context, table, 'reads') ? ['aggregateOrderBy'] : []);
 };
 
 const batches: Needed = (context, named) => {
@@ -103,16 +99,16 @@ function collectionFilterTypes(table: Table): readonly TableType[] {
 }
 
 function aggregateFilterTypes(table: Table): readonly TableType[] {
-  const functions = takingFunctions(table).map((fn) => `${fn}Filter` as const);
   const distinct = table.columns.some(isGroupable) ? (['distinctCountFilter'] as const) : [];
-  return ['aggregateFilter', ...distinct, ...functions];
+  const columns = hasAggregates(table) ? (['aggregateColumnFilter'] as const) : [];
+  return ['aggregateFilter', ...distinct, ...columns];
 }
 
 function groupTypes(table: Table): readonly TableType[] {
   if (!table.columns.some(isGroupable)) return [];
   if (!table.columns.some(isInColumns)) return ['distinctCount'];
-  const own = ['column', 'groupBy', 'groupKey', 'group', 'groupOrderBy'] as const;
-  return [...own, ...functionOrderTypes(table), 'distinctCount', ...aggregateFilterTypes(table)];
+  const own = ['column', 'groupBy', 'groupKey', 'group', 'aggregateOrderBy', 'distinctCount'] as const;
+  return [...own, ...aggregateFilterTypes(table)];
 }
 
 function operatorTypes(table: Table): readonly TableType[] {
@@ -152,14 +148,9 @@ function noteBatch(context: ModelContext, table: Table, holder: string): void {
   });
 }
 
-function takingFunctions({ aggregate, columns }: Table) {
-  return aggregateFunctions.filter(
-    (fn) => aggregate && columns.some((column) => column.fieldName !== null && column[fn] !== null),
-  );
-}
-
-function functionOrderTypes(table: Table): readonly TableType[] {
-  return takingFunctions(table).map((fn) => `${fn}OrderBy` as const);
+/** Whether the table has aggregates over columns. */
+function hasAggregates({ aggregate, columns }: Table): boolean {
+  return aggregate && columns.some(({ fieldName, min, sum }) => fieldName !== null && (min !== null || sum !== null));
 }
 
 /** The tables that to-many relationships with such an entry lead to. */

@@ -21,9 +21,10 @@ export function defineAggregateTypes(
   for (const fn of takingFunctions(table)) define(names[fn], () => columnFields(table, fn));
 }
 
-function takingFunctions({ columns }: Table): readonly AggregateFunction[] {
-  return aggregateFunctions.filter((fn) =>
-    columns.some(({ fieldName, [fn]: type }) => fieldName !== null && type !== null),
+/** The functions that can aggregate a column of the table. */
+export function takingFunctions({ aggregate, columns }: Table): readonly AggregateFunction[] {
+  return aggregateFunctions.filter(
+    (fn) => aggregate && columns.some(({ fieldName, [fn]: type }) => fieldName !== null && type !== null),
   );
 }
 

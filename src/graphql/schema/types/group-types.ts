@@ -2,7 +2,6 @@
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigMap,
-  type GraphQLInputFieldConfig,
   type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,
   GraphQLList,
@@ -10,7 +9,6 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
 } from 'graphql';
-import { aggregateFunctions } from '../../model/codecs.ts';
 import { isGroupable, isInColumns } from '../../model/extensions/added-types.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table, TableType } from '../../model/model.ts';
@@ -19,7 +17,6 @@ import { typed } from '../origin.ts';
 import { addedEnum, addedInput, addedObject, type SchemaContext } from '../schema-context.ts';
 import { aggregateFields } from './aggregate-types.ts';
 import { StringEnumType } from './enum-types.ts';
-import { orderByDirectionType } from './order-by-direction.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
@@ -56,7 +53,6 @@ export function defineGroupTypes(
   }
   defineObject('group', () => groupFields(context, table));
   defineInput('groupBy', () => groupByFields(context, table));
-  defineInput('groupOrderBy', () => orderFields(context, table));
 }
 
 function columnValues({ columns }: Table) {
@@ -101,19 +97,6 @@ function groupByFields(context: SchemaContext, table: Table): GraphQLInputFieldC
   };
 }
 
-function orderFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
-  const key = context.types.input(tableTypeNames(table.baseName).orderBy);
-  const functions = aggregateFunctions.flatMap((fn): [string, GraphQLInputFieldConfig][] => {
-    const type = addedInput(context, table, `${fn}OrderBy`);
-    return type === null ? [] : [[fn, typed(type, { kind: 'aggregate_function', function: fn })]];
-  });
-  return {
-    ...(key && { key: typed(key, { kind: 'group_keys' }) }),
-    count: typed(orderByDirectionType, { kind: 'count' }),
-    ...Object.fromEntries(functions),
-  };
-}
-
 /** Whether the rows of the table can be grouped: the required type names are free. */
 export function hasGroups({ addedTypes }: Table): boolean {
   return (['column', 'groupBy', 'groupKey', 'group'] as const).every((type) => addedTypes.includes(type));
@@ -124,7 +107,7 @@ export function groupsField(context: SchemaContext, table: Table): GraphQLFieldC
   if (!hasGroups(table)) return null;
   const [group, by] = [addedObject(context, table, 'group')!, addedInput(context, table, 'groupBy')!];
   const having = addedInput(context, table, 'aggregateFilter');
-  const order = addedInput(context, table, 'groupOrderBy');
+  const order = addedInput(context, table, 'aggregateOrderBy');
   return {
     ...typed(new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(group))), { kind: 'groups' }),
     args: {

@@ -1,19 +1,21 @@
 /** The inputs that order rows: by columns, related rows, and functions of a row (docs/pagination.md). */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType } from 'graphql';
-import { aggregateFunctions } from '../../model/codecs.ts';
 import { isOrderable, rankEntries } from '../../model/extensions/added-entries.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
-import type { Column, Table } from '../../model/model.ts';
+import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
-import { type InputFieldOrigin, typed } from '../origin.ts';
+import { typed } from '../origin.ts';
 import { addedInput, type SchemaContext, sharedInput } from '../schema-context.ts';
+import { takingFunctions } from './aggregate-types.ts';
 import { functionOrders } from './function-inputs.ts';
+import { hasGroups } from './group-types.ts';
 import { orderByDirectionType } from './order-by-direction.ts';
 
 type NamedInputField = readonly [string, GraphQLInputFieldConfig | null];
 
 /**
- * Registers *B*`OrderBy` if the table can be ordered, and *B*`CollectionOrderBy` if others can be ordered by its rows.
+ * Registers *B*`OrderBy` if the table can be ordered, and *B*`AggregateOrderBy` if its groups can, or other rows by its
+ * rows. What is ordered by aggregates of columns names them as its rows' order does.
  */
 export function defineOrderByTypes(
   context: SchemaContext,
@@ -25,41 +27,34 @@ export function defineOrderByTypes(
     defineType(name, () => new GraphQLInputObjectType({ name, fields: () => fieldMap(fields()) }));
   // An input without fields is invalid.
   if (isOrderable(table)) {
-    const byColumn = (column: Column) => (column.orderable ? ({ kind: 'column', column } as const) : null);
     define(names.orderBy, () => [
-      ...directions(table, byColumn),
+      ...directions(table),
       ...relationshipEntries(context, table),
       ...functionOrders(context, table),
       ...rankedEntries(context, table),
     ]);
   }
-  if (table.addedTypes.includes('collectionOrderBy')) {
-    define(names.collectionOrderBy, () => [
-      ['count', typed(orderByDirectionType, { kind: 'count' })],
-      ...aggregateFunctions.map((fn): NamedInputField => {
-        const type = addedInput(context, table, `${fn}OrderBy`);
-        return [fn, type && typed(type, { kind: 'aggregate_function', function: fn })];
-      }),
-    ]);
-  }
-  for (const fn of aggregateFunctions) {
-    if (!table.addedTypes.includes(`${fn}OrderBy`)) continue;
-    define(names[`${fn}OrderBy`], () =>
-      directions(table, (column) => (column[fn] === null ? null : { kind: 'aggregate_column', function: fn, column })),
-    );
-  }
+  if (table.addedTypes.includes('aggregateOrderBy'))
+    define(names.aggregateOrderBy, () => aggregateOrders(context, table));
 }
 
-function directions(
-  { columns }: Table,
-  originOf: (column: Column) => InputFieldOrigin | null,
-): readonly NamedInputField[] {
-  return columns.flatMap((column): NamedInputField[] => {
-    const origin = originOf(column);
-    return origin === null || column.fieldName === null
-      ? []
-      : [[column.fieldName, typed(orderByDirectionType, origin)]];
-  });
+function aggregateOrders(context: SchemaContext, table: Table): readonly NamedInputField[] {
+  const columns = context.types.input(tableTypeNames(table.baseName).orderBy);
+  return [
+    ['key', columns && hasGroups(table) ? typed(columns, { kind: 'group_keys' }) : null],
+    ['count', typed(orderByDirectionType, { kind: 'count' })],
+    ...takingFunctions(table).map((fn): NamedInputField => {
+      return [fn, columns && typed(columns, { kind: 'aggregate_function', function: fn })];
+    }),
+  ];
+}
+
+function directions({ columns }: Table): readonly NamedInputField[] {
+  return columns.flatMap((column): NamedInputField[] =>
+    column.orderable && column.fieldName !== null
+      ? [[column.fieldName, typed(orderByDirectionType, { kind: 'column', column })]]
+      : [],
+  );
 }
 
 function rankedEntries(context: SchemaContext, table: Table): readonly NamedInputField[] {
@@ -73,7 +68,7 @@ function relationshipEntries(context: SchemaContext, table: Table): readonly Nam
     if (!relationship.orderable || target === undefined) return [];
     const type =
       relationship.cardinality === 'many'
-        ? addedInput(context, target, 'collectionOrderBy')
+        ? addedInput(context, target, 'aggregateOrderBy')
         : context.types.input(tableTypeNames(target.baseName).orderBy);
     return [[relationship.fieldName, type && typed(type, { kind: 'related_order', relationship, target })]];
   });

@@ -1,12 +1,12 @@
 /** The inputs that filter by rows of a to-many relationship, one by one or together (docs/filters.md). */
 import { type GraphQLInputFieldConfig, type GraphQLInputFieldConfigMap, GraphQLInputObjectType } from 'graphql';
-import { aggregateFunctions } from '../../model/codecs.ts';
 import { isGroupable } from '../../model/extensions/added-types.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
 import { type InputFieldOrigin, typed } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';
+import { takingFunctions } from './aggregate-types.ts';
 import { scalarFilterName } from './operator-filters.ts';
 
 /** Registers the types that the table has. */
@@ -34,8 +34,8 @@ export function defineRelatedFilterTypes(
       ['filter', filter(), { kind: 'related_filter' }],
       ['count', context.types.input(scalarFilterName('Int')), { kind: 'count' }],
       ['distinctCount', added('distinctCountFilter'), { kind: 'distinct_counts' }],
-      ...aggregateFunctions.map(
-        (fn) => [fn, added(`${fn}Filter`), { kind: 'aggregate_function', function: fn }] as const,
+      ...takingFunctions(table).map(
+        (fn) => [fn, added('aggregateColumnFilter'), { kind: 'aggregate_function', function: fn }] as const,
       ),
     ]),
   );
@@ -46,15 +46,14 @@ export function defineRelatedFilterTypes(
       { kind: 'distinct_count', column },
     ]),
   );
-  for (const fn of aggregateFunctions) {
-    define(`${fn}Filter`, () =>
-      ofColumns(table.columns, (column) => {
-        const scalar = column[fn];
-        const type = scalar === null ? null : context.types.input(scalarFilterName(scalar));
-        return [column, type, { kind: 'aggregate_column', function: fn, column }];
-      }),
-    );
-  }
+  // One for all functions: the scalar of a sum takes what an average and an extreme are compared with.
+  define('aggregateColumnFilter', () =>
+    ofColumns(table.columns, (column) => {
+      const scalar = column.sum ?? column.min;
+      const type = scalar === null ? null : context.types.input(scalarFilterName(scalar));
+      return [column, type, { kind: 'aggregate_column', column }];
+    }),
+  );
 }
 
 type Member<Key> = readonly [key: Key, type: GraphQLInputObjectType | null, origin: InputFieldOrigin];
