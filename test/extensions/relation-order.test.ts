@@ -141,6 +141,8 @@ describe('to-many', () => {
       [3, 5, 4, 2, 1],
     ],
     ['{mentor: {bookCollection: {count: DescNullsLast}}}', [2, 3, 4, 1, 5], [2, 3, 4, 1, 5]],
+    // A missing mentor has no number of books.
+    ['{mentor: {bookCollection: {count: AscNullsFirst}}}', [1, 5, 3, 4, 2], [1, 5, 3, 4, 2]],
     ['{bookCollection: {}}', [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]],
     ['{bookCollection: {count: null}}', [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]],
   ])('%s: rows that the role does not see do not count', async (orderBy, hidden, all) => {

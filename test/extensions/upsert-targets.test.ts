@@ -185,11 +185,7 @@ describe('privileges', () => {
       'grant select, insert, update on app.rest to authenticated',
       [all, ['rest_pkey'], ['id', 'n', 'o']],
     ],
-    [
-      'nothing to update',
-      'grant select, insert on app.rest to authenticated',
-      [['constraint', 'filter'], ['rest_pkey'], null],
-    ],
+    ['nothing to update', 'grant select, insert on app.rest to authenticated', [['constraint'], ['rest_pkey'], null]],
     [
       'single columns',
       'grant select (id, n, o), insert (id, n), update (id, o) on app.rest to authenticated',
@@ -229,7 +225,7 @@ describe('names', () => {
       grant all on all tables in schema app to anon`);
     const named = await startExecution(world, { schemas: ['app'], introspection: 'always' });
     expect(await valuesOf('oneOnConflict', 'anon', named)).toBe(null);
-    expect(await valuesOf('twoOnConflict', 'anon', named)).toEqual(['constraint', 'filter']);
+    expect(await valuesOf('twoOnConflict', 'anon', named)).toEqual(['constraint']);
     const { __type } = await named.data('anon', '{ __type(name: "threeOnConflict") { kind } }');
     expect(__type).toEqual({ kind: 'OBJECT' });
     const { __schema } = await named.data('anon', '{ __schema { mutationType { fields { name args { name } } } } }');

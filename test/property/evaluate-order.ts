@@ -147,8 +147,7 @@ async function textAt({ snapshot, oracle }: Filtering, from: Source, start: Row)
   const { path, computation, column, expression } = from;
   let at: readonly Row[] = [start];
   for (const relationship of path) {
-    // Without a row there is nothing to count either.
-    if (at[0] === undefined) return computation === 'count' ? '0' : null;
+    if (at[0] === undefined) return null;
     at = await relatedRows(snapshot, relationship, at[0]);
   }
   if (computation === 'count') return String(at.length);

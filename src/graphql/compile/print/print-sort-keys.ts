@@ -158,7 +158,11 @@ function joinRow({ names, joins, inner }: Joining, related: RelatedRows, { row, 
   return { row: first, isThere: found(first), below: new Map() };
 }
 
-function joinGroup({ names, joins }: Joining, { relationship, from, table }: RelatedRows, { row }: Step): Group {
+function joinGroup(
+  { names, joins }: Joining,
+  { relationship, from, table }: RelatedRows,
+  { row, isThere }: Step,
+): Group {
   const [alias, group] = [names.next('t'), names.next('g')];
   const target = directRow(alias, table);
   const condition = printJoin(names, relationship, { table: from, row }, { table, row: target });
@@ -170,7 +174,9 @@ function joinGroup({ names, joins }: Joining, { relationship, from, table }: Rel
   return {
     aggregate(expression) {
       columns.push(sql`${printRelatedAggregate(expression, target)} as ${ident(`a${columns.length + 1}`)}`);
-      return ident(group, `a${columns.length}`);
+      const value = ident(group, `a${columns.length}`);
+      // A missing row has no number of rows, where no rows are counted.
+      return expression.kind === 'count' && isThere !== null ? sql`case when ${isThere()} then ${value} end` : value;
     },
   };
 }

@@ -63,6 +63,7 @@ function conflictFields(context: SchemaContext, table: Table): GraphQLInputField
   return {
     constraint: typed(new GraphQLNonNull(constraint), { kind: 'conflict_target' }),
     ...(column && { updateColumns: { ...typed(columns(), { kind: 'update_columns' }), default: { value: [] } } }),
-    ...(filter && { filter: typed(filter, { kind: 'conflict_filter' }) }),
+    // Where nothing can be updated there are no rows to choose.
+    ...(column && filter && { filter: typed(filter, { kind: 'conflict_filter' }) }),
   };
 }
