@@ -235,7 +235,7 @@ test('onConflict is offered where the related table has conflicts', async () => 
     (await execution.data('anon', `{ __type(name: "${type}") { inputFields { name } } }`)).__type.inputFields.map(
       ({ name }: { name: string }) => name,
     );
-  expect(await fields('BookNestedInsert')).toEqual(['insert', 'onConflict']);
-  expect(await fields('AuthorNestedInsert')).toEqual(['insert', 'onConflict']);
+  expect(await fields('BookNestedInsert')).toEqual(['insert', 'onConflict', 'connect']);
+  expect(await fields('AuthorNestedInsert')).toEqual(['insert', 'onConflict', 'connect']);
   expect(await fields('BookNestedUpdate')).toEqual(['insert', 'update', 'onConflict']);
 });

@@ -108,6 +108,7 @@ export function table(oid: string, baseName: string, columns: readonly Column[],
     filterFunctions: [],
     orderFunctions: [],
     conflictTargets: [],
+    keys: [],
     addedTypes: [],
     ...change,
   };

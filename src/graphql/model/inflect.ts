@@ -51,6 +51,11 @@ export function toOneField(columns: readonly string[], targetBaseName: string, i
   return lowerFirst(targetBaseName);
 }
 
+/** The name of several fields together: `tenantIdAndNumber`. */
+export function inflectedAnd(names: readonly string[]): string {
+  return names.map((name, index) => (index === 0 ? name : `And${baseForm(name, true)}`)).join('');
+}
+
 /** The name with its first character in lower case. */
 export function lowerFirst(name: string): string {
   const first = name.codePointAt(0);
@@ -102,6 +107,7 @@ export function tableTypeNames(base: string) {
     nestedUpdate: `${base}NestedUpdate`,
     nestedUpdateEntry: `${base}NestedUpdateEntry`,
     nestedDeleteEntry: `${base}NestedDeleteEntry`,
+    key: `${base}Key`,
     incrementInput: `${base}IncrementInput`,
     appendInput: `${base}AppendInput`,
     prependInput: `${base}PrependInput`,

@@ -183,6 +183,8 @@ export interface Table extends QualifiedName {
   readonly orderFunctions: readonly FunctionEntry[];
   /** Unique indexes that an insert can name for conflicts (extension `writes`). */
   readonly conflictTargets: readonly ConflictTarget[];
+  /** Unique keys that name a row in a link (extension `writes`). */
+  readonly keys: readonly TableKey[];
   /** The table's extension types whose names are free. */
   readonly addedTypes: readonly TableType[];
 }
@@ -198,6 +200,13 @@ export interface ConflictTarget {
   readonly identity: readonly number[] | null;
   /** What hides rows that are there from the role. */
   readonly hiddenBy: 'nothing' | 'policy' | 'view';
+}
+
+/** A unique key as an entry of the input that names a row: its columns by number, and their input if there are several. */
+export interface TableKey {
+  readonly fieldName: string;
+  readonly columns: readonly number[];
+  readonly inputName: string | null;
 }
 
 /** An expression over a table's columns, in tokens, with the schema of every name. */

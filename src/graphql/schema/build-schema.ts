@@ -23,6 +23,7 @@ import { defineRelatedFilterTypes } from './types/related-filter-types.ts';
 import { scalarTypes } from './types/scalars.ts';
 import { defineSearchTypes } from './types/search-types.ts';
 import { defineConflictTypes } from './types/write/conflict-types.ts';
+import { defineKeyTypes } from './types/write/key-types.ts';
 import { buildMutationType } from './types/write/mutation-type.ts';
 import { defineNestedWriteTypes } from './types/write/nested-write-types.ts';
 import { defineUpdateInputs } from './types/write/update-types.ts';
@@ -161,6 +162,7 @@ function defineTableTypes(context: SchemaContext, table: Table): void {
     define(names[`${command}Response`], () => buildResponseType(context, table, command));
   }
   defineUpdateInputs(context, table, define);
+  defineKeyTypes(context, table, define);
   defineNestedWriteTypes(context, table, define);
   if (table.delete) define(names.deleteResponse, () => buildResponseType(context, table, 'delete'));
 }

@@ -100,6 +100,8 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
       ? `The related row of ${target.baseName}, written with this one.`
       : `Related rows of ${target.baseName}, written with this one.`,
   nested_insert: 'What to add.',
+  nested_connect: 'Which rows are there already, by a unique key.',
+  row_key: 'The key of the row.',
   on_conflict: onConflictText,
   nested_update: 'Which of them to change, and how.',
   nested_delete: 'Which of them to delete.',

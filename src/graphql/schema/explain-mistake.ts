@@ -220,6 +220,7 @@ const databaseKinds: ReadonlySet<string> = new Set<InputFieldOrigin['kind']>([
   'rank',
   'distinct_count',
   'aggregate_column',
+  'row_key',
 ]);
 
 /** Why an input of a table lacks a column that its rows have. */

@@ -16,6 +16,7 @@ import type {
   Routine,
   RoutineArgument,
   Table,
+  TableKey,
   ValueType,
 } from '../model/model.ts';
 import type { FilterOperator } from './operators.ts';
@@ -54,7 +55,9 @@ export type InputFieldOrigin =
   | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'related_order'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'nested'; readonly relationship: Relationship; readonly target: Table }
-  | { readonly kind: 'nested_insert' | 'nested_update' | 'nested_delete' | 'on_conflict' }
+  | { readonly kind: 'nested_insert' | 'nested_update' | 'nested_delete' | 'nested_connect' | 'on_conflict' }
+  /** A unique key that names a row. */
+  | { readonly kind: 'row_key'; readonly key: TableKey }
   | { readonly kind: 'some' | 'every' | 'none' | 'aggregate_filter' }
   | { readonly kind: 'related_filter' | 'count' | 'distinct_counts' }
   | { readonly kind: 'distinct_count' | 'aggregate_column'; readonly column: Column }

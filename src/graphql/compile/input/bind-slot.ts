@@ -60,6 +60,8 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       const value = rowAt(source.variables, slot)[slot.fieldName];
       return slot.isList ? listText(value) : scalarText(value);
     }
+    case 'path_values':
+      return arrayText(rowsAt(source.variables, slot.path).map(scalarText));
     case 'row_count':
       return String(rowsAt(source.variables, slot.path).length);
     case 'row_parents': {

@@ -285,6 +285,12 @@ export class Input {
     return this.#scope.shape.ask({ kind: 'nested_objects', path: this.#path, fieldName, columns });
   }
 
+  /** The members that a variable's objects have, each exactly one; null: some have none or several. */
+  members(names: readonly string[]): readonly string[] | null {
+    const answer = this.ask({ kind: 'members', names });
+    return answer === '!' ? null : answer.split(',').filter((name) => name !== '');
+  }
+
   /** Whether a variable's rows have equal values under the last key of the path, see shape.ts, `uniform_value`. */
   uniformValue(path: Path): string {
     return this.#scope.shape.ask({ kind: 'uniform_value', path });

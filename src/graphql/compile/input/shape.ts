@@ -66,6 +66,11 @@ export type ShapeQuestion =
       readonly fieldName: string;
       readonly columns: readonly string[];
     }
+  /**
+   * The members that objects have a value for, of these, separated by commas; `!` if one of the objects has none or
+   * several.
+   */
+  | { readonly kind: 'members'; readonly path: Path; readonly names: readonly string[] }
   /** Whether the rows have equal values under the last key of the path: `none` has one, `same` or `other`. */
   | { readonly kind: 'uniform_value'; readonly path: Path }
   /** Whether the values of two paths are equal: `same` or `other`. */
@@ -114,7 +119,7 @@ export function answerQuestion(question: ShapeQuestion, variables: Variables): s
 
 function subjectOf({ kind, path }: ShapeQuestion, variables: Variables): unknown {
   if (kind === 'uniform_value') return valuesBelow(variables, path);
-  const isOfRows = kind === 'rows' || kind === 'row_patterns' || kind === 'nested_objects';
+  const isOfRows = kind === 'rows' || kind === 'row_patterns' || kind === 'nested_objects' || kind === 'members';
   return isOfRows ? rowsAt(variables, path) : valueAt(variables, path);
 }
 
@@ -159,6 +164,7 @@ const answers: Answers = {
     if (given !== undefined) return `!${given}`;
     return having.length === rows.length ? 'all' : having.length > 0 ? 'some' : 'none';
   },
+  members: (rows: Rows, { names }) => describeMembers(rows, names),
   uniform_value: describeUniformValue,
   equal: (value, { other }, owner) => (isDeepStrictEqual(value, valueAt(owner as Variables, other)) ? 'same' : 'other'),
   cursor: (value, { maxElements }, owner) => describeCursor(decodeOnce(owner, String(value)), maxElements),
@@ -188,6 +194,16 @@ function describeCount(value: number | readonly number[], most: number): string 
   if (value < 0) return 'negative';
   if (value > most) return 'large';
   return value === 0 ? 'zero' : value === 1 ? 'one' : 'more';
+}
+
+function describeMembers(rows: Rows, names: readonly string[]): string {
+  const found = new Set<string>();
+  for (const row of rows) {
+    const [only, another] = names.filter((name) => Object.hasOwn(row, name) && row[name] !== null);
+    if (only === undefined || another !== undefined) return '!';
+    found.add(only);
+  }
+  return names.filter((name) => found.has(name)).join(',');
 }
 
 function describeUniformValue([first, ...others]: readonly unknown[]): string {

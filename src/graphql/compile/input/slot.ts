@@ -43,6 +43,8 @@ export type Slot =
       readonly fieldName: string;
       readonly isList: boolean;
     }
+  /** The values at a path through objects, of those that have one: a PostgreSQL array of texts. */
+  | { readonly kind: 'path_values'; readonly path: Path }
   /** The number of these objects. */
   | { readonly kind: 'row_count'; readonly path: Path }
   /** For each object nested at `below`, the number of the object above it; `first` for the first one. An array. */

@@ -105,7 +105,7 @@ function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
   const counted = entries.map((entry) => (entry.kind === 'groups' ? (entry.groups.having?.counted ?? null) : null));
   const steps = value.kind === 'write' ? (value.write.nested?.steps ?? [value.write]) : [];
   const written = steps.map(({ change }) =>
-    change.kind === 'insert' ? (change.conflict?.filter ?? null) : change.filter,
+    change.kind === 'insert' ? (change.conflict?.filter ?? null) : 'filter' in change ? change.filter : null,
   );
   return [...filtersOf(value), ...counted, ...written];
 }

@@ -3,16 +3,10 @@
  *
  * Refuses empty or too different `objects`, and strings over the declared length.
  */
-import {
-  type GraphQLInputField,
-  type GraphQLInputObjectType,
-  getNamedType,
-  getNullableType,
-  isListType,
-} from 'graphql';
+import { type GraphQLInputObjectType, getNamedType, getNullableType, isListType } from 'graphql';
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
-import type { Column, Relationship, Table } from '../../model/model.ts';
+import type { Column } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { placesText, presenceText } from '../input/composite-text.ts';
 import { type Input, refuseInput } from '../input/input.ts';
@@ -21,19 +15,13 @@ import { areSparse } from '../input/shape.ts';
 import type { Path, RowKey, Slot } from '../input/slot.ts';
 import { agreed } from '../input/variable-path.ts';
 import type { LimitPlan } from './plan.ts';
+import { type ConnectedRows, documentConnected, type NestedField, variableConnected } from './plan-connected.ts';
 import { planValue, refuseLength } from './plan-operator.ts';
 
 /** A column that objects may set, under its name in them. */
 interface InsertableColumn {
   readonly column: Column;
   readonly fieldName: string;
-}
-
-/** An entry of the objects for related rows. */
-export interface NestedField {
-  readonly field: GraphQLInputField;
-  readonly relationship: Relationship;
-  readonly target: Table;
 }
 
 /** What is known of the objects. */
@@ -52,10 +40,18 @@ export interface PlannedRows {
   value(index: number, fieldName: string, isList: boolean): Slot;
   /** Which objects have a key. */
   presence(key: RowKey): Slot;
-  /** The objects nested under a key; null for none. Refuses an object that has one of `columns` too. */
-  related(nested: NestedField, columns: readonly string[]): RelatedObjects | null;
+  /** The related rows under a key; null for none. Refuses an object that has one of `columns` too. */
+  related(nested: NestedField, columns: readonly string[]): LinkedRows | null;
   /** The error for a column that the objects must not have. */
   refuseColumn(fieldName: string, nested: NestedField): PublicError;
+}
+
+/** Related rows of objects: those to insert, and those that are there, by key. */
+interface LinkedRows {
+  readonly inserted: RelatedObjects | null;
+  readonly connected: readonly ConnectedRows[];
+  /** Every object has some. */
+  readonly isEvery: boolean;
 }
 
 /** Objects nested in others. */
@@ -65,8 +61,6 @@ export interface RelatedObjects {
   readonly parents: Slot;
   /** For each of the others, the number of its nested one, from 1, or null. */
   readonly links: Slot;
-  /** Every other object has one. */
-  readonly isEvery: boolean;
   /** Their *B*`OnConflict`; null: they have none. */
   readonly onConflict: Input | null;
 }
@@ -130,17 +124,52 @@ function planVariableRows(objects: Input): PlannedRows | null {
       const answer = objects.related(name, excluded);
       if (answer.startsWith('!')) throw refuseColumn(answer.slice(1), of);
       if (answer === 'none') return null;
-      const below = [name, 'insert'];
-      const rows = planVariableRows(objects.below(memberType(of, 'insert')!, [...each, ...below]));
-      const parents = { kind: 'row_parents', path, below, first: 1 } as const;
-      const links = { kind: 'row_links', path, below } as const;
-      return rows && { rows, parents, links, isEvery: answer === 'all', onConflict: agreedConflict(objects, each, of) };
+      const entries = objects.below(of.field.type, [...each, name]);
+      if (isToOne(of) && entries.members(ways) === null) throw refuseWays(of, entries);
+      return {
+        inserted: variableInserted(objects, { path, each }, of),
+        connected: variableConnections(objects, { path, each }, of),
+        isEvery: answer === 'all',
+      };
     },
   };
 }
 
+/** How a row gets its only related one. */
+const ways = ['insert', 'connect'] as const;
+
+function isToOne({ relationship }: NestedField): boolean {
+  return relationship.cardinality === 'one';
+}
+
+function refuseWays({ field }: NestedField, entry: Input): PublicError {
+  return refuseInput(`"${field.name}" takes either "insert" or "connect".`, entry);
+}
+
+/** A list of a variable's objects, or the only one, and the path of each. */
+interface VariableRows {
+  readonly path: Path;
+  readonly each: Path;
+}
+
+function variableInserted(objects: Input, { path, each }: VariableRows, of: NestedField): RelatedObjects | null {
+  const type = memberType(of, 'insert');
+  const below = [of.field.name, 'insert'];
+  const rows = type === undefined ? null : planVariableRows(objects.below(type, [...each, ...below]));
+  const parents = { kind: 'row_parents', path, below, first: 1 } as const;
+  const links = { kind: 'row_links', path, below } as const;
+  return rows && { rows, parents, links, onConflict: agreedConflict(objects, each, of) };
+}
+
+function variableConnections(objects: Input, { path, each }: VariableRows, of: NestedField): readonly ConnectedRows[] {
+  const type = memberType(of, 'connect');
+  if (type === undefined) return [];
+  const below = [of.field.name, 'connect', ...(isToOne(of) ? [] : ['*'])];
+  return variableConnected(objects.below(type, [...each, ...below]), of, { path, first: 1 }, below);
+}
+
 /** The type of a member of an entry for related rows, undefined for none. */
-function memberType({ field }: NestedField, name: 'insert' | 'onConflict'): Input['type'] | undefined {
+function memberType({ field }: NestedField, name: 'insert' | 'connect' | 'onConflict'): Input['type'] | undefined {
   return (getNamedType(field.type) as GraphQLInputObjectType).getFields()[name]?.type;
 }
 
@@ -208,53 +237,71 @@ function planRows(items: readonly Input[], type: Input['type'], place: string): 
           .get(fieldName)!
           .place(),
       ),
-    related: (of, excluded) => relatedObjects(inputs, of, excluded, place),
+    related: (of, excluded) => relatedRows(inputs, of, excluded, place),
   };
 }
 
-/** Objects nested in those of the document; the only list of them may be a variable. */
-function relatedObjects(
+/** Related rows of the document's objects; the only list of them may be a variable. */
+function relatedRows(
   inputs: readonly ReadonlyMap<string, Input>[],
   of: NestedField,
   excluded: readonly string[],
   place: string,
-): RelatedObjects | null {
+): LinkedRows | null {
   const { name } = of.field;
   const entries = inputs.map((row) => {
     const input = row.get(name);
     if (input?.state() !== 'value') return null;
     const clash = excluded.find((each) => row.has(each));
     if (clash !== undefined) throw refuseGiven(clash, of, row.get(clash)!.place());
-    return new Map(input.fields().map((member) => [member.field.name, member.input]));
+    const members = new Map(input.fields().map((member) => [member.field.name, member.input]));
+    const isGiven = (way: string) => members.get(way)?.state() === 'value';
+    if (isToOne(of) && ways.filter(isGiven).length !== 1) throw refuseWays(of, input);
+    return members;
   });
-  const given = entries.map((entry) => {
-    const insert = entry?.get('insert');
-    return insert?.state() === 'value' ? insert : null;
-  });
+  if (entries.every((entry) => entry === null)) return null;
+  const given = (member: string) =>
+    entries.map((entry) => {
+      const input = entry?.get(member);
+      return input?.state() === 'value' ? input : null;
+    });
+  const list = isToOne(of) ? '' : '[*]';
   const onConflict = sameConflict(
     entries.flatMap((entry) => (entry === null ? [] : [entry.get('onConflict')])),
     of,
   );
+  return {
+    inserted: relatedObjects(given('insert'), of, { place: `${place}.${name}.insert${list}`, onConflict }),
+    connected: documentConnected(given('connect'), of, `${place}.${name}.connect${list}`),
+    isEvery: entries.every((entry) => entry !== null),
+  };
+}
+
+/** Objects nested in those of the document. @param given What each inserts. */
+function relatedObjects(
+  given: readonly (Input | null)[],
+  of: NestedField,
+  { place, onConflict }: { readonly place: string; readonly onConflict: Input | null },
+): RelatedObjects | null {
   const lists = given.filter((input) => input !== null);
-  const isEvery = lists.length === inputs.length;
   const [only] = lists;
   if (only === undefined) return null;
-  const path = lists.length === 1 && of.relationship.cardinality === 'many' ? only.path() : null;
+  const path = lists.length === 1 && !isToOne(of) ? only.path() : null;
   if (path !== null) {
     const first = given.indexOf(only) + 1;
     const rows = planVariableRows(only);
     const parents = { kind: 'row_parents', path: [], below: path, first } as const;
-    return rows && { rows, parents, links: absent, isEvery, onConflict };
+    return rows && { rows, parents, links: absent, onConflict };
   }
   const items = given.flatMap((input, index) => {
     if (input === null) return [];
-    const own = of.relationship.cardinality === 'many' ? [...input.items()] : [input];
+    const own = isToOne(of) ? [input] : [...input.items()];
     return own.map((item) => ({ item, parent: index + 1 }));
   });
   const rows = planRows(
     items.map(({ item }) => item),
     only.type,
-    `${place}.${name}.insert${of.relationship.cardinality === 'many' ? '[*]' : ''}`,
+    place,
   );
   let count = 0;
   const links = given.map((input) => (input === null ? null : ++count));
@@ -263,7 +310,6 @@ function relatedObjects(
       rows,
       parents: { kind: 'constant', value: placesText(items.map(({ parent }) => parent)) },
       links: { kind: 'constant', value: placesText(links) },
-      isEvery,
       onConflict,
     }
   );

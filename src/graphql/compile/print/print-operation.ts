@@ -190,7 +190,9 @@ function printNestedWrites(
 ): readonly Printed[] {
   const { steps, root } = nested;
   const printed = steps.map((step, index): Printed => {
-    const refusals = refusalsOfChange(step.change, step.place);
+    const { change, place } = step;
+    const isLink = change.kind === 'find' || change.kind === 'connect';
+    const refusals = isLink ? { ...noRefusals, place } : refusalsOfChange(change, place);
     return { ...printSql(printStep(new Names(), step, index)), layout: null, result: 'none', refusals };
   });
   const { statement, layout } = printAnswer(printer, entries, nestedRows(printer.names, table, nested), check);

@@ -22,6 +22,8 @@ export const sentinels = {
   suppressed: 'pgreflect:suppressed:',
   /** The key of a row that others depend on is not known. */
   noKey: 'pgreflect:no_key:',
+  /** A row that is linked by a key was not found, or not changed. */
+  notLinked: 'pgreflect:not_linked:',
   /** Related rows are inserted for another number of rows than one. */
   notOne: 'pgreflect:not_one:',
   /** The role may not see a row as it is after all changes. */

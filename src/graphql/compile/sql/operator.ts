@@ -5,7 +5,7 @@
  * Only PostgreSQL creates in `pg_catalog`. An operator of another schema takes exactly its own type: domains are cast
  * to their base type, so nothing in that schema matches better.
  */
-import type { SqlType } from '../../model/model.ts';
+import { comparedAs, type SqlType } from '../../model/model.ts';
 import { ident, operatorIn, type Sql, sql } from './sql.ts';
 
 /** How two values of one type are compared. */
@@ -28,6 +28,11 @@ const builtIn = {
 /** `left < right`, both of the type. */
 export function printCompared(type: SqlType, how: Comparing, left: Sql, right: Sql): Sql {
   return sql`${printOperand(type, left)} ${operatorOf(type, how)} ${printOperand(type, right)}`;
+}
+
+/** The type of a value that is compared with a key: with the modifier, it would be cut to the length of the column. */
+export function keyType(cast: SqlType): SqlType {
+  return { ...comparedAs(cast), modifier: null };
 }
 
 /** Whether the value is in a list, an array of the type. */

@@ -98,6 +98,11 @@ function placesOf(slot: Slot, cited: string, variables: Variables): Place[] {
       const paths = rowPathsAt(variables, path);
       return found.map((index) => toPlace(printPath([...paths[index]!, fieldName])));
     }
+    case 'path_values': {
+      const index = rowsAt(variables, slot.path).findIndex((value) => isCited(value, cited));
+      if (index < 0) return [];
+      return [toPlace(printPath(rowPathsAt(variables, slot.path)[index]!))];
+    }
     case 'row_value': {
       if (!isCited(rowAt(variables, slot)[slot.fieldName], cited)) return [];
       return [toPlace(printPath([...rowPathsAt(variables, slot.path)[slot.index]!, slot.fieldName]))];

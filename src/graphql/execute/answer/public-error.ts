@@ -118,6 +118,10 @@ const nestedWriteSentinels: Readonly<Record<string, readonly [Code, string]>> = 
     'BAD_USER_INPUT',
     'The database did not return the key of a row that related rows need. Nothing was written. Insert the rows separately.',
   ],
+  [sentinels.notLinked]: [
+    'BAD_USER_INPUT',
+    'A row to connect is not there, the role may not see or change it, or it is named twice. Nothing was written.',
+  ],
   [sentinels.notOne]: [
     'BAD_USER_INPUT',
     'Related rows are inserted for exactly one updated row. The filter matches several, or none. Nothing was written.',

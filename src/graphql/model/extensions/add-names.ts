@@ -9,13 +9,16 @@ import { isJsonResult } from '../tables/columns.ts';
 import { addEntries, type Named } from './added-entries.ts';
 import { addTypes } from './added-types.ts';
 import { addConflictTargets } from './conflict-targets.ts';
+import { addKeys } from './table-keys.ts';
 
 /** The tables with their extension entries and types, the shared types, and the routines and composite types that get their names. */
 export function* addNames(
   context: ModelContext,
   named: Named,
 ): Sliced<Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'>> {
-  const withEntries = yield* addEntries(context, named);
+  const keyed = yield* mapInSlices(named.tables.values(), (table) => addKeys(context, table));
+  const withKeys = { ...named, tables: new Map(keyed.map((table) => [table.oid, table])) };
+  const withEntries = yield* addEntries(context, withKeys);
   noteMisplaced(context, named.routines);
   const targeted = yield* mapInSlices(withEntries.values(), (table) => addConflictTargets(context, table));
   const tables = new Map(targeted.map((table) => [table.oid, table]));

@@ -22,6 +22,7 @@ import { otherTableName } from '../tables/tables.ts';
 import { type Named, rowOf } from './added-entries.ts';
 import { isUpsertable } from './conflict-targets.ts';
 import { nestedTypes } from './nested-writes.ts';
+import { claimKeyInputs } from './table-keys.ts';
 import { fitsOperator, updateOperators } from './update-operators.ts';
 
 /** The types that a table needs for a feature, in naming order. */
@@ -181,7 +182,9 @@ export function* addTypes(
   const added = yield* claimTableTypes(context, named);
   const { routines, composites } = claimRoutineTypes(context, named);
   const withTypes = yield* mapInSlices([...tables.values()].entries(), ([index, table]): Table => {
-    const whole = { ...table, ...functions[index], addedTypes: added.get(table.oid)! };
+    const addedTypes = added.get(table.oid)!;
+    const keys = addedTypes.includes('key') ? claimKeyInputs(context, table, named.claims) : [];
+    const whole = { ...table, ...functions[index], keys, addedTypes };
     return routines.size === named.routines.size ? whole : keepRoutines(whole, routines);
   });
   const readable = withTypes.filter((table) => hasExtension(context, table, 'reads'));

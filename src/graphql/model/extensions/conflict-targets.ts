@@ -49,8 +49,8 @@ function isArbiter(index: CatalogIndex, indexes: readonly CatalogIndex[]): boole
   );
 }
 
-// A constraint `without overlaps` is an exclusion constraint.
-function isUsable({ indisvalid, indimmediate, indisexclusion }: CatalogIndex): boolean {
+/** A valid, immediate unique index. A constraint `without overlaps` is an exclusion constraint. */
+export function isUsable({ indisvalid, indimmediate, indisexclusion }: CatalogIndex): boolean {
   return indisvalid === true && indimmediate === true && indisexclusion !== true;
 }
 
@@ -59,7 +59,8 @@ function hasSameKeys(one: CatalogIndex, other: CatalogIndex): boolean {
   return one.indexprs === null && keys.size === others.size && keys.isSubsetOf(others);
 }
 
-function keysOf({ indkey, indnkeyatts }: CatalogIndex): readonly number[] {
+/** The columns of its key, without those it only includes. */
+export function keysOf({ indkey, indnkeyatts }: CatalogIndex): readonly number[] {
   return indkey.slice(0, indnkeyatts ?? indkey.length);
 }
 

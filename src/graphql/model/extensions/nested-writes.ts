@@ -1,4 +1,4 @@
-/** Related rows in the objects of an insert (extension `writes`, docs/nested-writes.md). */
+/** Related rows in inserts and updates (extension `writes`, docs/nested-writes.md). */
 import type { Column, Relationship, Table, TableType } from '../model.ts';
 
 /** The tables that a relationship links. */
@@ -8,18 +8,22 @@ export interface Ends {
 }
 
 /**
- * Whether rows of `table` can be inserted with their related rows: the role may insert both, set the foreign key's
- * columns, and read what they refer to. Without certain keys, a related row could get the key of another.
+ * Whether rows of `table` can be inserted with their related rows: the role may insert these or name them by a key, set the
+ * foreign key's columns, and read what they refer to. Without certain keys, a related row could get the key of another.
  */
-export function isNestable({ direction, pairs, through }: Relationship, { table, target }: Ends): boolean {
-  if (through !== null || !table.insert || !target.insert) return false;
+export function isNestable(relationship: Relationship, { table, target }: Ends): boolean {
+  const { direction, pairs, through } = relationship;
+  if (through !== null || !table.insert) return false;
   if (!hasCertainKeys(table) || !hasCertainKeys(target)) return false;
   const isOutbound = direction === 'outbound';
   const [holder, referenced] = isOutbound ? [table, target] : [target, table];
-  return pairs.every(({ local, foreign }) => {
-    const [key, origin] = isOutbound ? [local, foreign] : [foreign, local];
-    return columnOf(holder, key)?.insertable === true && columnOf(referenced, origin)?.selectable === true;
-  });
+  if (!pairs.every(({ local, foreign }) => columnOf(referenced, isOutbound ? foreign : local)?.selectable === true))
+    return false;
+  const sets = (flag: 'insertable' | 'updatable') =>
+    pairs.every(({ local, foreign }) => columnOf(holder, isOutbound ? local : foreign)?.[flag] === true);
+  const connects = target.keys.length > 0;
+  if (isOutbound) return (target.insert || connects) && sets('insertable');
+  return (target.insert && sets('insertable')) || (connects && target.update && sets('updatable'));
 }
 
 /**
@@ -51,35 +55,28 @@ function columnOf({ columns }: Table, number: number): Column | undefined {
 
 /** The types that each table needs for being nested. */
 export function nestedTypes(tables: ReadonlyMap<string, Table>): (table: Table) => readonly TableType[] {
-  const updated = new Set(
-    [...tables.values()].flatMap(({ relationships }) =>
-      relationships.filter(({ updatable }) => updatable).map(({ target }) => target),
-    ),
-  );
-  const updateTypes = ({ oid, update, delete: isDeletable }: Table): readonly TableType[] =>
-    !updated.has(oid)
-      ? []
-      : [
-          'nestedUpdate',
-          ...(update ? (['nestedUpdateEntry'] as const) : []),
-          ...(isDeletable ? (['nestedDeleteEntry'] as const) : []),
-        ];
-  const inserted = insertTypes(tables);
-  return (table) => [...inserted(table), ...updateTypes(table)];
+  const relationships = [...tables.values()].flatMap((table) => table.relationships);
+  const reached = (isSuch: (relationship: Relationship) => boolean) =>
+    new Set(relationships.filter(isSuch).map(({ target }) => target));
+  const ones = reached(({ insertable, cardinality }) => insertable && cardinality === 'one');
+  const many = reached(({ insertable, cardinality }) => insertable && cardinality === 'many');
+  const updated = reached(({ updatable }) => updatable);
+  return (table) => {
+    const { oid, keys } = table;
+    const inserted: readonly TableType[] = many.has(oid)
+      ? ['nestedInsert', ...(ones.has(oid) ? (['nestedInsertOne'] as const) : [])]
+      : ones.has(oid)
+        ? ['nestedInsertOnly']
+        : [];
+    const types = [...inserted, ...(updated.has(oid) ? updateTypes(table) : [])];
+    return types.length > 0 && keys.length > 0 ? [...types, 'key'] : types;
+  };
 }
 
-function insertTypes(tables: ReadonlyMap<string, Table>): (table: Table) => readonly TableType[] {
-  const reached = (cardinality: Relationship['cardinality']) =>
-    new Set(
-      [...tables.values()].flatMap(({ relationships }) =>
-        relationships
-          .filter(({ insertable, cardinality: own }) => insertable && own === cardinality)
-          .map(({ target }) => target),
-      ),
-    );
-  const [ones, many] = [reached('one'), reached('many')];
-  return ({ oid }) => {
-    if (!many.has(oid)) return ones.has(oid) ? ['nestedInsertOnly'] : [];
-    return ones.has(oid) ? ['nestedInsert', 'nestedInsertOne'] : ['nestedInsert'];
-  };
+function updateTypes({ update, delete: isDeletable }: Table): readonly TableType[] {
+  return [
+    'nestedUpdate',
+    ...(update ? (['nestedUpdateEntry'] as const) : []),
+    ...(isDeletable ? (['nestedDeleteEntry'] as const) : []),
+  ];
 }

@@ -30,6 +30,7 @@ export const nothingAdded = {
   filterFunctions: [],
   orderFunctions: [],
   conflictTargets: [],
+  keys: [],
   addedTypes: [],
 } as const satisfies Partial<Table>;
 

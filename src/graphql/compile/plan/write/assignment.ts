@@ -10,9 +10,15 @@ export interface Assignment {
   readonly slot: Slot;
 }
 
+/** A column of keys, with an array of their values. */
+export interface KeyValues {
+  readonly column: Column;
+  readonly values: Slot;
+}
+
 /** The changes of single rows by their keys. Each slot is an array with an element for each row, of `set` as texts. */
 export interface BulkUpdate {
   readonly kind: 'update_each';
-  readonly keys: readonly { readonly column: Column; readonly values: Slot }[];
+  readonly keys: readonly KeyValues[];
   readonly set: readonly Assignment[];
 }

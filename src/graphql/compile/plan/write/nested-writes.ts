@@ -6,6 +6,7 @@
  */
 import type { Column, Table } from '../../../model/model.ts';
 import type { Path, Slot } from '../../input/slot.ts';
+import type { KeyValues } from './assignment.ts';
 
 /** The steps. @template Change What each of them writes. */
 export interface NestedWrites<Change> {
@@ -18,7 +19,7 @@ export interface NestedWrites<Change> {
 /** One step: the rows at one place of the input. */
 export interface WriteStep<Change> {
   readonly table: Table;
-  readonly change: Change;
+  readonly change: Change | FindRows | ConnectRows;
   /** Exact number of its rows; null: any. */
   readonly count: Slot | null;
   /** The rows whose related rows it updates or deletes; null: it does not. */
@@ -27,6 +28,20 @@ export interface WriteStep<Change> {
   readonly keys: readonly Column[];
   /** Place of the objects, as text or as a path into the variables. */
   readonly place: string | Path;
+}
+
+/** Finds rows by a unique key, for others that will refer to them. */
+export interface FindRows {
+  readonly kind: 'find';
+  readonly by: readonly KeyValues[];
+}
+
+/** Makes rows refer to those of another step: sets the columns of their foreign key. */
+export interface ConnectRows {
+  readonly kind: 'connect';
+  readonly by: readonly KeyValues[];
+  readonly link: InsertLink;
+  readonly set: readonly { readonly column: Column; readonly key: number }[];
 }
 
 /** Related rows of those that another step has written. */

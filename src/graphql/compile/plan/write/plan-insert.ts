@@ -13,11 +13,13 @@ import { type PlanBudget, spendAgain, spentSince } from '../../input/plan-budget
 import { maxCells } from '../../input/row-keys.ts';
 import type { RowKey, Slot } from '../../input/slot.ts';
 import type { ConflictPlan, InsertCell, InsertChange, WritePlan } from '../plan.ts';
+import type { NestedField } from '../plan-connected.ts';
 import { columnOf } from '../plan-order.ts';
-import { type NestedField, type PlannedRows, planObjects, type RelatedObjects, refuseKeys } from '../plan-rows.ts';
+import { type PlannedRows, planObjects, type RelatedObjects, refuseKeys } from '../plan-rows.ts';
 import { locate, type Planner } from '../planner.ts';
 import type { InsertColumn, InsertLink } from './nested-writes.ts';
 import { mayKeepRows, mayMeetHidden, planConflict } from './plan-conflict.ts';
+import { addConnected, addFound } from './plan-links.ts';
 import { addStep, type Building, type BuiltStep, enter, finish, keyOf, slotOf } from './plan-nested-steps.ts';
 
 /** What is written, and its fields, for messages. */
@@ -39,7 +41,7 @@ export function planInsert(
     { planner, nodes, steps },
     { table, rows, place: objects.place(), level: 0, parent: null, onConflict },
   );
-  return { change: steps[root]!.change, nested: finish(steps, root) };
+  return { change: steps[root]!.change as InsertChange, nested: finish(steps, root) };
 }
 
 /** Objects at one place of the input. */
@@ -69,19 +71,25 @@ export function planStep(building: Building, at: Level): number {
     const inside = { table: nested.target, rows: inserted, place: null, level: level + 1, parent: own, onConflict };
     return planStep(building, inside);
   };
-  for (const { nested, objects } of inner) {
+  for (const { nested, related } of inner) {
     if (nested.relationship.direction !== 'outbound') continue;
-    const step = below(nested, objects, null);
-    setters.addReferenced(steps[step]!, step, nested, objects);
+    const { inserted, connected, isEvery } = related;
+    const sources = [
+      ...(inserted === null ? [] : [{ step: below(nested, inserted, null), places: inserted.links }]),
+      ...connected.map((found) => ({ step: addFound(building, { nested, found, level }), places: found.links })),
+    ];
+    setters.addReferenced(steps, sources, nested, isEvery);
   }
   const change = planChange(building, at, setters);
   const keepsRows = mayKeepRows(change.conflict) ? at.onConflict : null;
   const count = slotOf(rows.count);
   const own = { table, change, count, within: null, keys: [], place: rows.place, keepsRows };
   const step = addStep(building, own);
-  for (const { nested, objects } of inner) {
+  for (const { nested, related } of inner) {
     if (nested.relationship.direction === 'outbound') continue;
-    below(nested, objects, { step, nested, places: objects.parents });
+    const { inserted, connected } = related;
+    for (const found of connected) addConnected(building, { nested, found, level }, step);
+    if (inserted !== null) below(nested, inserted, { step, nested, places: inserted.parents });
   }
   return step;
 }
@@ -100,10 +108,10 @@ function planChange({ planner, nodes }: Building, { table, rows, place, level, o
 function findNested(rows: PlannedRows, setters: Setters) {
   return rows.nested.flatMap((nested) => {
     if (!rows.keys.has(nested.field.name)) return [];
-    const objects = rows.related(nested, setters.excludedBy(nested));
-    if (objects === null) return [];
+    const related = rows.related(nested, setters.excludedBy(nested));
+    if (related === null) return [];
     setters.assertFree(nested);
-    return [{ nested, objects }];
+    return [{ nested, related }];
   });
 }
 
@@ -135,14 +143,23 @@ class Setters {
     }
   }
 
-  /** Rows that are nested in these, which refer to them. */
-  addReferenced(from: BuiltStep, step: number, nested: NestedField, { links, isEvery }: RelatedObjects): void {
-    const link = this.links.push({ step, places: links, isEvery }) - 1;
-    for (const { local, foreign } of nested.relationship.pairs) {
-      const column = columnOf(this.#table, local);
-      if (this.kept.has(column) && !isDeclared(nested.relationship))
-        throw this.#rows.refuseColumn(nested.field.name, nested);
-      this.#add(column, { link, key: keyOf(from, columnOf(from.table, foreign)), fieldName: nested.field.name });
+  /** Rows that are nested in these, which refer to them; of several steps, each object has one of one step. */
+  addReferenced(
+    steps: readonly BuiltStep[],
+    sources: readonly Pick<InsertLink, 'step' | 'places'>[],
+    nested: NestedField,
+    isEvery: boolean,
+  ): void {
+    const { field, relationship } = nested;
+    const isTaken = relationship.pairs.some(({ local }) => this.kept.has(columnOf(this.#table, local)));
+    if (isTaken && !isDeclared(relationship)) throw this.#rows.refuseColumn(field.name, nested);
+    for (const { step, places } of sources) {
+      const link = this.links.push({ step, places, isEvery: isEvery && sources.length === 1 }) - 1;
+      const from = steps[step]!;
+      for (const { local, foreign } of relationship.pairs) {
+        const key = keyOf(from, columnOf(from.table, foreign));
+        this.#add(columnOf(this.#table, local), { link, key, fieldName: field.name });
+      }
     }
   }
 
@@ -204,7 +221,7 @@ function planColumns(
   const { links, kept } = setters;
   const keyed = [...kept].map(([column, from]): UsedColumn => {
     const isEvery = from.some(({ link }) => links[link]!.isEvery);
-    const related = from.flatMap(({ fieldName }) => fieldName ?? []);
+    const related = [...new Set(from.flatMap(({ fieldName }) => fieldName ?? []))];
     return { column, key: { fieldName: setters.nameOf(column), related }, isEvery };
   });
   const named = rows.columns

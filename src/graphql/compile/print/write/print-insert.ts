@@ -40,7 +40,7 @@ export function printInsert(names: Names, table: Table, change: InsertChange, al
           place: (link) => ident(source, `a${link}`),
           // The setting is read once for the statement.
           key: (link, key) =>
-            printKey(sql`(select ${printKeptKeys(links[link]!.step)})`, ident(source, `a${link}`), key),
+            printKept(sql`(select ${printKeptKeys(links[link]!.step)})`, ident(source, `a${link}`), key),
         }),
   );
   const select = values.length === 0 ? sql`select` : sql`select ${list(values)}`;
@@ -78,7 +78,7 @@ function printRows(names: Names, { columns, links }: InsertChange, into: Sql, ro
       return printValue(column, links, {
         value: cell.value && param(cell.value, column.column.cast),
         place: (link) => from(link, place(link)),
-        key: (link, key) => from(link, printKey(ident(given[link]!, 'k'), place(link), key)),
+        key: (link, key) => from(link, printKept(ident(given[link]!, 'k'), place(link), key)),
       });
     });
     return sql`(${list(row)})`;
@@ -145,8 +145,11 @@ function printGiven(source: string, { column, values, named }: InsertColumn, ind
   return sql`case when ${ident(source, `p${index}`)} then ${value} end`;
 }
 
-// A missing key fails on purpose, by a cast that contains a column: the planner evaluates no constant one first.
-function printKey(rows: Sql, place: Sql, key: number): Sql {
+/**
+ * A key of the row with this number. A missing one fails on purpose, by a cast that contains a column: the planner
+ * evaluates no constant one first.
+ */
+export function printKept(rows: Sql, place: Sql, key: number): Sql {
   const index = sql`(${place} operator(pg_catalog.-) 1)`;
   const found = sql`${rows} operator(pg_catalog.->) ${index} operator(pg_catalog.->>) ${integerLiteral(key)}`;
   const failure = sql`${printFailure(sentinels.noKey, place)}::pg_catalog.text`;

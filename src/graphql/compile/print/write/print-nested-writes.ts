@@ -9,16 +9,16 @@
  * Keys are computed before they are compared: PostgreSQL uses no index of the table for a condition that computes them.
  */
 
-import type { Table } from '../../../model/model.ts';
+import type { Column, Table } from '../../../model/model.ts';
 import type { WriteChange } from '../../plan/plan.ts';
 import { keyColumns } from '../../plan/plan-order.ts';
-import type { NestedWrites, Within, WriteStep } from '../../plan/write/nested-writes.ts';
+import type { ConnectRows, FindRows, NestedWrites, Within, WriteStep } from '../../plan/write/nested-writes.ts';
 import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
-import { printJoined } from '../../sql/operator.ts';
+import { keyType, printCompared, printJoined } from '../../sql/operator.ts';
 import { tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, integerLiteral, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
-import { printInsert, printKeptKeys } from './print-insert.ts';
+import { printInsert, printKept, printKeptKeys } from './print-insert.ts';
 import { type Joined, printWritten, type WrittenRows } from './print-write.ts';
 
 /** The statement of a step. */
@@ -27,7 +27,12 @@ export function printStep(names: Names, step: WriteStep<WriteChange>, number: nu
   if (change.kind === 'insert' && keys.length === 0) return printInsert(names, table, change, names.next('t'));
   const written = new SubqueryRow(names.next('x'));
   const texts = keys.map((column) => sql`${written.column(column)}::pg_catalog.text`);
-  const writes = printWritten(names, step, written, (row) => within && printWithin(names, within, row));
+  const writes =
+    change.kind === 'find'
+      ? printFound(names, table, change, written)
+      : change.kind === 'connect'
+        ? printConnected(names, table, change, written)
+        : printWritten(names, { table, change }, written, (row) => within && printWithin(names, within, row));
   const array = sql`pg_catalog.json_agg(pg_catalog.json_build_array(${list(texts)}))`;
   const arrays = keys.length === 0 ? empty : sql`, coalesce(${array}, '[]') as "k"`;
   const counted = sql`select pg_catalog.count(*) as "c"${arrays} from ${ident(written.alias)}`;
@@ -41,14 +46,63 @@ export function printStep(names: Names, step: WriteStep<WriteChange>, number: nu
   return sql`with ${writes} select pg_catalog.num_nulls(${guarded}, "c") from (${counted}) as ${ident(names.next('n'))}`;
 }
 
-type Guard = readonly [condition: Sql, sentinel: 'suppressed' | 'atMost' | 'notOne'];
+type Guard = readonly [condition: Sql, sentinel: 'suppressed' | 'atMost' | 'notOne' | 'notLinked'];
 
 /** Conditions on the number of written rows, with what they mean. */
 function guardsOf({ change, count, keys }: WriteStep<WriteChange>): readonly Guard[] {
   const differs = count && sql`"c" operator(pg_catalog.<>) ${param(count, builtin.int8)}`;
   if (change.kind === 'insert') return differs && keys.length > 0 ? [[differs, 'suppressed']] : [];
+  if (change.kind === 'find' || change.kind === 'connect') return differs ? [[differs, 'notLinked']] : [];
   const exceeds = sql`"c" operator(pg_catalog.>) ${param(change.atMost, builtin.int8)}`;
   return [[exceeds, 'atMost'], ...(differs ? [[differs, 'notOne'] as const] : [])];
+}
+
+/** Rows in the order of their names; of a name without a row, none. */
+function printFound(names: Names, table: Table, { by }: FindRows, written: SubqueryRow): Sql {
+  const [given, found] = [names.next('k'), new SubqueryRow(names.next('f'))];
+  const columns = list(written.selectList(found));
+  const key = by.map(({ column }) => column);
+  const lookUp = printLookUp(names, table, { alias: given, key }, found);
+  const from = sql`(${printNames(names, by)}) as ${ident(given)} cross join lateral (${lookUp}) as ${ident(found.alias)}`;
+  return sql`${ident(written.alias)} as (select ${columns} from ${from} order by ${ident(given, 'n')})`;
+}
+
+/** A row that the role may not update is not found either. */
+function printConnected(names: Names, table: Table, { by, link, set }: ConnectRows, written: SubqueryRow): Sql {
+  const [given, target] = [names.next('k'), names.next('t')];
+  const row = directRow(target, table);
+  const changes = set.map(({ column }, index) => sql`${ident(column.name)} = ${ident(given, `s${index}`)}`);
+  const joined = by.map(({ column: { name, cast } }, index) =>
+    printCompared(keyType(cast), 'eq', ident(target, name), ident(given, `k${index}`)),
+  );
+  const columns = written.selectList(row);
+  const returned = columns.length > 0 ? list(columns) : sql`1 as "one"`;
+  const from = sql`(${printNames(names, by, { link, set })}) as ${ident(given)}`;
+  return sql`${ident(written.alias)} as (update ${tableName(table)} as ${ident(target)} set ${list(changes)} from ${from} where ${join(joined, sql` and `)} returning ${returned})`;
+}
+
+/** Named rows: their key as `k0`, …, the position `n`, and the kept keys that they get as `s0`, …. */
+function printNames(names: Names, by: FindRows['by'], linked: Pick<ConnectRows, 'link' | 'set'> | null = null): Sql {
+  const source = names.next('r');
+  const lists = [
+    ...by.map(({ values, column }) => param(values, builtin.text, { array: true, later: keyType(column.cast) })),
+    ...(linked === null ? [] : [param(linked.link.places, builtin.int4, { array: true })]),
+  ];
+  const columns = [...by.map((_, index) => `c${index}`), ...(linked === null ? [] : ['a']), 'n'];
+  const keys = by.map(
+    ({ column }, index) =>
+      sql`${ident(source, `c${index}`)}::${typeName(keyType(column.cast))} as ${ident(`k${index}`)}`,
+  );
+  const kept = linked?.set.map(({ column, key }, index) => {
+    const rows = sql`(select ${printKeptKeys(linked.link.step)})`;
+    return sql`${printKept(rows, ident(source, 'a'), key)}::${typeName(column.cast)} as ${ident(`s${index}`)}`;
+  });
+  const selected = list([...keys, ...(kept ?? []), ident(source, 'n')]);
+  const unnested = list(lists.map((array) => sql`pg_catalog.unnest(${array})`));
+  const aliases = list(columns.map((name) => ident(name)));
+  // Two requests that change the same rows lock them in one order, as far as PostgreSQL follows it.
+  const order = linked === null ? sql`offset 0` : sql`order by ${list(by.map((_, index) => ident(`k${index}`)))}`;
+  return sql`select ${selected} from rows from (${unnested}) with ordinality as ${ident(source)}(${aliases}) ${order}`;
 }
 
 function printWithin(names: Names, { step, pairs }: Within, row: Row): Joined {
@@ -82,7 +136,7 @@ export function nestedRows(names: Names, table: Table, nested: NestedWrites<Writ
       const guarded = sql`case when ${found.column(first!)} is null then ${hidden} end is null`;
       const selected = list(row.selectList(found));
       const keys = sql`(${printRootKeys(names, table, nested)}) as ${ident(given)}`;
-      const lookUp = sql`(${printLookUp(names, table, given, found)}) as ${ident(found.alias)}`;
+      const lookUp = sql`(${printLookUp(names, table, { alias: given, key: keyColumns(table) }, found)}) as ${ident(found.alias)}`;
       const from = sql`${keys} left join lateral ${lookUp} on true`;
       return sql`${ident(row.alias)} as (select ${selected} from ${from} where ${guarded} order by ${ident(given, 'n')})`;
     },
@@ -105,11 +159,16 @@ function printRootKeys(names: Names, table: Table, { steps, root }: NestedWrites
  * The row of a key. Rows are looked up one by one: a join that is planned while the table is small would go on reading
  * all of it. `limit 1` keeps the planner from making it one, and finds one where the key is no longer unique.
  */
-function printLookUp(names: Names, table: Table, given: string, found: SubqueryRow): Sql {
+function printLookUp(
+  names: Names,
+  table: Table,
+  given: { readonly alias: string; readonly key: readonly Column[] },
+  found: SubqueryRow,
+): Sql {
   const target = names.next('t');
   const row = directRow(target, table);
-  const joined = keyColumns(table).map((column, index) =>
-    printJoined(row.column(column), column.cast, ident(given, `k${index}`), column.cast),
+  const joined = given.key.map((column, index) =>
+    printJoined(row.column(column), column.cast, ident(given.alias, `k${index}`), column.cast),
   );
   return sql`select ${list(found.selectList(row))} from ${tableName(table)} as ${ident(target)} where ${join(joined, sql` and `)} limit 1`;
 }

@@ -6,7 +6,7 @@
  * each other. Simple selections come back as a row for each entry, others as elements of JSON separated by commas.
  */
 
-import { comparedAs, type SqlType, type Table } from '../../../model/model.ts';
+import type { Table } from '../../../model/model.ts';
 import { layOutAll } from '../../answer/answer-layout.ts';
 import { jsonPieces, Selection } from '../../answer/row-layout.ts';
 import { runsVolatile } from '../../plan/inspect-plan.ts';
@@ -14,7 +14,7 @@ import type { UpdateListPlan } from '../../plan/plan.ts';
 import type { BulkUpdate } from '../../plan/write/assignment.ts';
 import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
 import { printObjectQuery } from '../../sql/object.ts';
-import { printCompared } from '../../sql/operator.ts';
+import { keyType, printCompared } from '../../sql/operator.ts';
 import { printMembers, type SqlPrinter, tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names, SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
@@ -121,9 +121,4 @@ function printKey({ keys }: BulkUpdate, { source, target }: Aliases): Sql {
     printCompared(keyType(column.cast), 'eq', ident(target, column.name), ident(source, `k${index}`)),
   );
   return join(pairs, sql` and `);
-}
-
-// With its modifier, a key would be cut to the length of the column.
-function keyType(cast: SqlType): SqlType {
-  return { ...comparedAs(cast), modifier: null };
 }

@@ -46,9 +46,9 @@ export function defineNestedWriteTypes(
 ): void {
   const names = tableTypeNames(table.baseName);
   const makers: Partial<Record<TableType, () => GraphQLInputFieldConfigMap>> = {
-    nestedInsert: () => insertFields(context, table, listOf(context, names.insertInput)),
-    nestedInsertOnly: () => insertFields(context, table, new GraphQLNonNull(context.types.input(names.insertInput)!)),
-    nestedInsertOne: () => insertFields(context, table, new GraphQLNonNull(context.types.input(names.insertInput)!)),
+    nestedInsert: () => insertFields(context, table, 'many'),
+    nestedInsertOnly: () => insertFields(context, table, 'one'),
+    nestedInsertOne: () => insertFields(context, table, 'one'),
     nestedUpdate: () => updateFields(context, table),
     nestedUpdateEntry: () => ({
       set: typed(new GraphQLNonNull(context.types.input(names.updateInput)!), { kind: 'set' }),
@@ -56,10 +56,12 @@ export function defineNestedWriteTypes(
     }),
     nestedDeleteEntry: () => guards(context, table),
   };
+  const inserts = table.insert && context.types.has(names.insertInput);
+  const connects = table.addedTypes.includes('key') && context.types.has(names.key);
   const isMissing: Partial<Record<TableType, boolean>> = {
-    nestedInsert: !context.types.has(names.insertInput),
-    nestedInsertOnly: !context.types.has(names.insertInput),
-    nestedInsertOne: !context.types.has(names.insertInput),
+    nestedInsert: !inserts && !(connects && table.update),
+    nestedInsertOnly: !inserts && !connects,
+    nestedInsertOne: !inserts && !connects,
     nestedUpdateEntry: !context.types.has(names.updateInput),
   };
   for (const type of table.addedTypes) {
@@ -70,25 +72,37 @@ export function defineNestedWriteTypes(
   }
 }
 
-function insertFields(context: SchemaContext, table: Table, objects: GraphQLInputType): GraphQLInputFieldConfigMap {
-  return { insert: typed(objects, { kind: 'nested_insert' }), ...conflictField(context, table) };
+function insertFields(
+  context: SchemaContext,
+  table: Table,
+  cardinality: Relationship['cardinality'],
+): GraphQLInputFieldConfigMap {
+  const object = insertInput(context, table);
+  const key = cardinality === 'one' || table.update ? addedInput(context, table, 'key') : null;
+  const of = (type: GraphQLInputObjectType) => (cardinality === 'one' ? type : listOf(type));
+  return {
+    ...(object && { insert: typed(of(object), { kind: 'nested_insert' }), ...conflictField(context, table) }),
+    ...(key && { connect: typed(of(key), { kind: 'nested_connect' }) }),
+  };
 }
 
-function listOf({ types }: SchemaContext, name: string): GraphQLInputType {
-  return new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(types.input(name)!)));
+function insertInput({ types }: SchemaContext, { insert, baseName }: Table): GraphQLInputObjectType | null {
+  return insert ? types.input(tableTypeNames(baseName).insertInput) : null;
+}
+
+function listOf(type: GraphQLInputObjectType): GraphQLInputType {
+  return new GraphQLList(new GraphQLNonNull(type));
 }
 
 function updateFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
-  const object = context.types.input(tableTypeNames(table.baseName).insertInput);
+  const object = insertInput(context, table);
   const members = [
-    ['insert', table.insert ? object : null, 'nested_insert'],
+    ['insert', object, 'nested_insert'],
     ['update', addedInput(context, table, 'nestedUpdateEntry'), 'nested_update'],
     ['delete', addedInput(context, table, 'nestedDeleteEntry'), 'nested_delete'],
   ] as const;
-  const fields = members.map(
-    ([name, type, kind]) => [name, type && typed(new GraphQLList(new GraphQLNonNull(type)), { kind })] as const,
-  );
-  return { ...fieldMap(fields), ...(table.insert && object !== null && conflictField(context, table)) };
+  const fields = members.map(([name, type, kind]) => [name, type && typed(listOf(type), { kind })] as const);
+  return { ...fieldMap(fields), ...(object && conflictField(context, table)) };
 }
 
 /** The written rows, and their limit. */
