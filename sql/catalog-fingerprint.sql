@@ -85,6 +85,8 @@ parts (name, rows, version) as (
     from pg_catalog.pg_policy p where p.polrelid in (select t.oid from tables t)
   union all select 'statistics', count(*), sum(s.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_statistic_ext s where s.stxrelid in (select t.oid from tables t)
+  union all select 'inherits', count(*), sum(i.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_inherits i where i.inhrelid in (select t.oid from tables t)
   union all select 'description', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_description d
     -- PostgreSQL's own objects have lower oids; the schema "public" is one of them.

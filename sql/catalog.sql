@@ -26,7 +26,7 @@ columns as materialized (
       where k.contype = 'n' and not k.convalidated and k.conrelid = a.attrelid and k.conkey[1] = a.attnum
     ) as attnotnull
   from pg_catalog.pg_attribute a
-  join tables t on t.oid = a.attrelid and t.relkind <> 'p'
+  join tables t on t.oid = a.attrelid
   where a.attnum > 0 and not a.attisdropped
 ),
 routines as materialized (
@@ -236,7 +236,10 @@ from (values
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', t.oid::pg_catalog.text, 'relname', t.relname, 'relnamespace', t.relnamespace::pg_catalog.text, 'relkind', t.relkind,
       'relrowsecurity', t.relrowsecurity, 'relhassubclass', t.relhassubclass, 'relispartition', t.relispartition, 'relhasrules', t.relhasrules,
-      'updatable_mask', case when t.relkind = 'r' then 28 else coalesce(u.mask, 0) end, 'list', l.number
+      'partitionOf', case when t.relispartition then (
+        select i.inhparent::pg_catalog.text from pg_catalog.pg_inherits i where i.inhrelid = t.oid
+      ) end,
+      'updatable_mask', case when t.relkind in ('r', 'p') then 28 else coalesce(u.mask, 0) end, 'list', l.number
     ) order by e.position, t.oid), '[]')
     from tables t join exposed e on e.oid = t.relnamespace join lists l on l.list = t.list left join updatable u on u.oid = t.oid
   )),

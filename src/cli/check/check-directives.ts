@@ -22,7 +22,7 @@ const known: Readonly<Record<CommentedObject, Readonly<Record<string, Kind>>>> =
   }, // biome-ignore format: a table of names
   table: {
     name: 'any', description: 'any', totalCount: 'enabled', aggregate: 'enabled', primary_key_columns: 'any',
-    foreign_keys: 'any', max_rows: 'any', many_to_many: 'any', ignore: 'list',
+    foreign_keys: 'any', max_rows: 'any', many_to_many: 'any', partitions: 'any', ignore: 'list',
   }, // biome-ignore format: a table of names
   column: { name: 'any', description: 'any' },
   constraint: { foreign_name: 'any', local_name: 'any' },

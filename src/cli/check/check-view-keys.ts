@@ -6,7 +6,13 @@ import type { Catalog, CatalogTable } from '../../graphql/catalog/catalog.ts';
 import { quoteAlways, quoteName } from '../../graphql/catalog/quote-name.ts';
 import { tableFix } from '../../graphql/model/comments/comment-fix.ts';
 import { readSettings } from '../../graphql/model/comments/directive-settings.ts';
-import { commentsOnly, createContext, describeTable, tableKind, tablePath } from '../../graphql/model/model-context.ts';
+import {
+  commentsOnly,
+  createContext,
+  describeTable,
+  offersTable,
+  tablePath,
+} from '../../graphql/model/model-context.ts';
 import { primaryKey } from '../../graphql/model/tables/primary-key.ts';
 import { missingName } from '../../graphql/model/tables/select-tables.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
@@ -72,7 +78,7 @@ export async function readKeyedViews(
     const key = settings.primaryKeyColumns && primaryKey(row, settings);
     const readers = key ? roles.filter((name) => mayRead(catalog, name, row, key)) : [];
     const isReal = row.getIndexes().some(({ indisprimary }) => indisprimary);
-    return key && readers.length > 0 && !isReal && tableKind(row) !== null ? [{ row, key, readers }] : [];
+    return key && readers.length > 0 && !isReal && offersTable(context, row) ? [{ row, key, readers }] : [];
   });
   if (declared.length === 0) return [];
   const reason = await whyNotGatewayLogin(tx, 'Measured keys of views', [...roles, serviceRole]);

@@ -98,7 +98,9 @@ export interface CatalogTable
   > {
   /** An index of an expression puts nulls last where descending, or first where ascending. */
   readonly hasUnusualNullOrder: boolean;
-  /** In column order; empty for partitioned tables. */
+  /** Oid of the partitioned table that it is a partition of; null for others. */
+  readonly partitionOf: string | null;
+  /** In column order. */
   getAttributes(): readonly CatalogColumn[];
   /**
    * Reading (or writing) it may run code that is not PostgreSQL's own: of a policy, trigger, view, type or expression.

@@ -41,7 +41,9 @@ const describedField = objectOf({
 const describedTable = objectOf({
   name: about(text, 'Of its object type.'),
   object: about(text, 'As SQL writes it, the same as `object` of what is missing of it.'),
-  kind: oneOf('table', 'view', 'materialized_view', 'foreign_table') satisfies Schema<Table['kind']>,
+  kind: oneOf('table', 'partitioned_table', 'view', 'materialized_view', 'foreign_table') satisfies Schema<
+    Table['kind']
+  >,
   description: orNull(text),
   rowSecurity: flag,
   rootFields: listOf(about(text, 'Field of the query root that leads to the table.')),

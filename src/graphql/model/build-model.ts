@@ -33,7 +33,7 @@ import { addManyToMany } from './tables/many-to-many.ts';
 import { noteUnlinked } from './tables/many-to-many-advice.ts';
 import { isAddedLookup } from './tables/primary-key.ts';
 import { buildRelationships } from './tables/relationships.ts';
-import { type SelectedTable, selectTables } from './tables/select-tables.ts';
+import { isAddedTable, type SelectedTable, selectTables } from './tables/select-tables.ts';
 import {
   assignRootFields,
   buildTable,
@@ -150,7 +150,10 @@ interface Winner {
   readonly table: UnlinkedTable;
 }
 
-/** Assigns type names: namespaces in order, in each the tables before the enums, the lower oid first. */
+/**
+ * Assigns type names: namespaces in order, in each the tables before the enums, the lower oid first; then the tables of
+ * extensions.
+ */
 function* resolveNames(context: ModelContext): Sliced<{
   readonly winners: readonly Winner[];
   readonly enums: EnumTypes;
@@ -163,18 +166,22 @@ function* resolveNames(context: ModelContext): Sliced<{
   const claims = new NameClaims();
   const winners: Winner[] = [];
   const enums = new Map<string, EnumType>();
-  for (const namespace of context.namespaces.values()) {
-    for (const candidate of selected) {
+  function* claimAll(candidates: readonly SelectedTable[]): Sliced<void> {
+    for (const candidate of candidates) {
       if (sliceIsOver()) yield;
-      if (candidate.namespace !== namespace) continue;
       const table = buildTable(context, candidate, types);
       if (claimTable(context, candidate, table, claims)) winners.push({ selected: candidate, table });
       // So that a name for the table leads to no new finding.
       else if (context.omissions !== null)
         addConflictTargets(context, { ...table, ...nothingAdded, relationships: [], computedFields: [] });
     }
+  }
+  const own = Map.groupBy(selected, (candidate) => (isAddedTable(candidate) ? null : candidate.namespace));
+  for (const namespace of context.namespaces.values()) {
+    yield* claimAll(own.get(namespace) ?? []);
     for (const enumType of claimEnums(context, candidates, namespace, claims)) enums.set(enumType.oid, enumType);
   }
+  yield* claimAll(own.get(null) ?? []);
   const addTo = (all: readonly Winner[]) =>
     mapInSlices(all, ({ selected, table }) => ({ selected, table: claimAdded(context, selected, table, claims) }));
   if (enums.size === candidates.size) return { winners: yield* addTo(winners), enums, types, claims };
@@ -191,6 +198,7 @@ function rootFields(tables: readonly UnlinkedTable[]) {
   const queryFields = new Set(['node']);
   const mutationFields = new Set<string>();
   for (const table of tables) {
+    if (table.added) continue;
     const fields = tableRootFields(table.baseName);
     if (table.rootField) queryFields.add(fields.collection);
     if (table.byPk && !isAddedLookup(table)) queryFields.add(fields.byPk);

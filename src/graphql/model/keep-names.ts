@@ -29,7 +29,7 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
   // An outbound one belongs to the table itself.
   const relationships = links.relationships.map((link) => {
     const maker = link.direction === 'inbound' ? linked.tables.get(link.target) : table;
-    return { link, name: link.fieldName, place: placeOf(maker?.namespace) };
+    return { link, name: link.fieldName, place: placeOf(maker?.namespace) + afterAll(table.added ? undefined : link) };
   });
   const computed = links.computedFields.map((link) => {
     const routine = linked.routines.get(link);

@@ -150,19 +150,28 @@ export function createContext(
 
 const kinds: Readonly<Record<string, TableKind>> = {
   r: 'table',
+  p: 'partitioned_table',
   v: 'view',
   m: 'materialized_view',
   f: 'foreign_table',
 };
 
-/** Kind of a table that may be exposed; null for a partitioned table. */
-export function tableKind(table: CatalogTable): TableKind | null {
-  return kinds[table.relkind] ?? null;
+/** Kind of a table. */
+export function tableKind(table: CatalogTable): TableKind {
+  return kinds[table.relkind] as TableKind;
+}
+
+/** Whether tables of its kind may be exposed: partitioned ones only with the extension `reads`. */
+export function offersTable({ namespaces }: Pick<ModelContext, 'namespaces'>, table: CatalogTable): boolean {
+  return (
+    tableKind(table) !== 'partitioned_table' ||
+    namespaces.get(table.relnamespace)?.extensions.includes('reads') === true
+  );
 }
 
 /** `Table lib.loan`, `Materialized view lib.stats`: the start of sentences for operators. */
 export function describeTable(context: ModelContext, table: CatalogTable): string {
-  const kind = (tableKind(table) ?? 'partitioned_table').replaceAll('_', ' ');
+  const kind = tableKind(table).replaceAll('_', ' ');
   return `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${tablePath(context, table)}`;
 }
 

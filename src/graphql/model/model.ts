@@ -121,7 +121,7 @@ export interface DirectiveError {
 }
 
 /** The kind of a table in the catalog. */
-export type TableKind = 'table' | 'view' | 'materialized_view' | 'foreign_table';
+export type TableKind = 'table' | 'partitioned_table' | 'view' | 'materialized_view' | 'foreign_table';
 
 /** A type that extensions add for all tables together. */
 export type SharedType =
@@ -139,6 +139,8 @@ export type TableType = keyof ReturnType<typeof tableTypeNames>;
 export interface Table extends QualifiedName {
   readonly oid: Oid;
   readonly kind: TableKind;
+  /** Only an extension offers it, so it never replaces a name. */
+  readonly added: boolean;
   /** GraphQL name B of the object type, from which all others derive (inflect.ts). */
   readonly baseName: string;
   readonly description: string | null;
@@ -279,6 +281,8 @@ export interface Relationship {
   readonly id: string;
   readonly direction: 'outbound' | 'inbound';
   readonly fieldName: string;
+  /** Only an extension offers it, so it never replaces a name. */
+  readonly added: boolean;
   readonly cardinality: 'one' | 'many';
   /** Nullability of the field; inbound ones are always nullable. */
   readonly nullable: boolean;

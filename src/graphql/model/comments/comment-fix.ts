@@ -31,6 +31,7 @@ function quoteText(text: string): string {
 
 const kindsInSql = {
   table: 'table',
+  partitioned_table: 'table',
   view: 'view',
   materialized_view: 'materialized view',
   foreign_table: 'foreign table',
@@ -38,7 +39,7 @@ const kindsInSql = {
 
 /** For a table or view. */
 export function tableFix(context: ModelContext, row: CatalogTable, keys: Keys): string | null {
-  const name = `${kindsInSql[tableKind(row) ?? 'table']} ${tablePath(context, row)}`;
+  const name = `${kindsInSql[tableKind(row)]} ${tablePath(context, row)}`;
   return commentFix(context, { address: ['table', row._id], name }, keys);
 }
 

@@ -3,7 +3,7 @@ import { type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import type { CatalogTable, CommentedObject } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import type { DirectiveError } from '../model.ts';
-import { type ModelContext, pathIn, tableKind, tablePath } from '../model-context.ts';
+import { type ModelContext, offersTable, pathIn, tablePath } from '../model-context.ts';
 import { columnFix, foreignKeyFix, type Keys, routineFix, schemaFix, tableFix, typeFix } from './comment-fix.ts';
 import { readSettings } from './directive-settings.ts';
 
@@ -28,7 +28,7 @@ export function* directiveHolders(context: ModelContext): Sliced<readonly Direct
     if (catalog.directive(...address).kind !== 'none') holders.push({ address, ...facts() });
   };
   const isExposed = (namespace: string) => namespaces.get(namespace)?.exposed === true;
-  const isExposedTable = (table: CatalogTable) => tableKind(table) !== null && isExposed(table.relnamespace);
+  const isExposedTable = (table: CatalogTable) => offersTable(context, table) && isExposed(table.relnamespace);
   for (const { _id: oid, nspname: name } of catalog.namespaces) {
     const fix = (keys: Keys) => schemaFix(context, { oid, name }, keys);
     add(['namespace', oid], () => ({ object: quoteName(name), isExposed: isExposed(oid), isVisible: () => true, fix }));
@@ -91,10 +91,13 @@ function extensionProblem(
   { catalog, namespaces }: ModelContext,
   [kind, oid]: DirectiveHolder['address'],
 ): string | null {
-  if (kind !== 'table' || readSettings(catalog, kind, oid).settings.manyToMany !== 'malformed') return null;
+  if (kind !== 'table') return null;
   const namespace = namespaces.get(catalog.table(oid)?.relnamespace ?? '');
-  const isOn = namespace?.extensions.includes('reads') === true;
-  return isOn ? '"many_to_many" must be true, false or an object with the names "from" and "to"' : null;
+  if (namespace?.extensions.includes('reads') !== true) return null;
+  const { manyToMany, partitions } = readSettings(catalog, kind, oid).settings;
+  if (manyToMany === 'malformed')
+    return '"many_to_many" must be true, false or an object with the names "from" and "to"';
+  return partitions === 'malformed' ? '"partitions" must be "hidden"' : null;
 }
 
 function mayUse(context: ModelContext, table: CatalogTable): boolean {

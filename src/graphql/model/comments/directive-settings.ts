@@ -91,6 +91,13 @@ class DirectiveReader {
     return { from: null, to: null, ...member };
   }
 
+  /** The word `hidden`. A mistake counts only if the extension is on. */
+  hidden(key: string): 'hidden' | 'malformed' | null {
+    const member = this.#value[key];
+    if (member === undefined || member === null) return null;
+    return member === 'hidden' ? member : 'malformed';
+  }
+
   objects(key: string): readonly Readonly<Record<string, unknown>>[] {
     return this.#read<readonly Record<string, unknown>[]>(key, [], 'an array of objects', (member) =>
       Array.isArray(member) && member.every(isObject) ? member : null,
@@ -138,6 +145,7 @@ const readers = {
     foreignKeys: reader.objects('foreign_keys').map((entry) => readForeignKey(reader, entry)),
     maxRows: reader.rowCount('max_rows'),
     manyToMany: reader.manyToMany('many_to_many'),
+    partitions: reader.hidden('partitions'),
   }),
   column: (reader: DirectiveReader) => ({
     name: reader.name('name'),

@@ -29,7 +29,7 @@ export function addConflictTargets(context: ModelContext, table: Table): Table {
     if (target !== null && !columnsOf(target).every((number) => isSelectable(table, number))) return [];
     if (target !== null && isEnumValueName(target.name)) return [target];
     // Operators find the index with its table.
-    if (table.kind === 'table') noteIndex(context, table, index, target);
+    if (table.kind !== 'view') noteIndex(context, table, index, target);
     return [];
   });
   return { ...table, conflictTargets };

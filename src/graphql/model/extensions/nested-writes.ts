@@ -44,9 +44,11 @@ export function isNestableUpdate(
 }
 
 /** A rule may return other rows, and another server commits by itself. */
-function hasCertainKeys({ kind, hasRules, primaryKey, columns }: Table): boolean {
+function hasCertainKeys({ kind, hasRules, uniqueKey, primaryKey, columns }: Table): boolean {
   const isKnown = primaryKey.every((number) => columns.some((column) => column.number === number && column.selectable));
-  return isKnown && (kind === 'view' || (kind === 'table' && !hasRules));
+  // With a unique key, none of its partitions is on another server.
+  const isOwn = kind === 'table' || (kind === 'partitioned_table' && uniqueKey);
+  return isKnown && (kind === 'view' || (isOwn && !hasRules));
 }
 
 function columnOf({ columns }: Table, number: number): Column | undefined {

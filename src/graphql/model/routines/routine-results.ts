@@ -5,7 +5,7 @@ import type { CatalogRoutine, CatalogType } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import { whyHidden } from '../composites.ts';
 import { fieldForm, isValidName } from '../inflect.ts';
-import type { CompositeAttribute, ResultColumn, RoutineResult } from '../model.ts';
+import type { CompositeAttribute, ResultColumn, RoutineResult, Table } from '../model.ts';
 import { type ContextNamespace, type ModelContext, pathIn } from '../model-context.ts';
 import { type TypeResolver, unmodified } from '../resolve-type.ts';
 import { baseOf, elementOf, typePath } from '../sql-types.ts';
@@ -15,12 +15,15 @@ export interface Rules {
   readonly types: TypeResolver;
   /** The extension `writes`. */
   readonly isExtended: boolean;
+  /** The table of the schema with this oid. */
+  readonly table: (oid: string) => RoutineTable | undefined;
 }
+
+/** What a routine needs to know of a table whose rows it takes or returns. */
+export type RoutineTable = Pick<Table, 'baseName' | 'columns' | 'added'>;
 
 interface ResultScope extends Rules {
   readonly context: ModelContext;
-  /** Whether the table with this oid is in the schema. */
-  readonly hasTable: (oid: string) => boolean;
 }
 
 /** The result as a field as in pg_graphql, null if it cannot be exposed for this use. */
@@ -48,7 +51,7 @@ function pseudoResult(type: CatalogType, routine: CatalogRoutine, use: 'root' | 
 
 function rowResult(scope: ResultScope, type: CatalogType, routine: CatalogRoutine): RoutineResult | null {
   const table = type.typrelid ?? '0';
-  if (!scope.hasTable(table)) return null;
+  if (scope.table(table) === undefined) return null;
   const isSet = routine.proretset && routine.prorows !== 1;
   return { kind: isSet ? 'set' : 'row', table };
 }

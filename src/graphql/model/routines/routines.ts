@@ -9,7 +9,7 @@ import { connectionArguments } from '../connection-arguments.ts';
 import type { EnumTypes } from '../enums.ts';
 import { argumentForm, isValidName, resultTypeName, routineForm } from '../inflect.ts';
 import { missingGrant } from '../missing-grant.ts';
-import type { ArgumentType, Routine, RoutineArgument, RoutineResult, Table } from '../model.ts';
+import type { ArgumentType, Routine, RoutineArgument, RoutineResult } from '../model.ts';
 import {
   type ContextNamespace,
   type ModelContext,
@@ -27,6 +27,7 @@ import {
   comesWithTable,
   isPlainValue,
   objectResult,
+  type RoutineTable,
   type Rules,
   routineResult,
   whyNoValue,
@@ -39,7 +40,7 @@ interface RoutineScope {
   readonly types: TypeResolvers;
   readonly enums: EnumTypes;
   /** The tables of the schema, by oid. */
-  readonly tables: ReadonlyMap<string, Pick<Table, 'baseName' | 'columns'>>;
+  readonly tables: ReadonlyMap<string, RoutineTable>;
   /** Fields of `Query` for tables; likewise for `Mutation`. */
   readonly queryFields: ReadonlySet<string>;
   readonly mutationFields: ReadonlySet<string>;
@@ -166,12 +167,20 @@ class RoutineCandidate {
   }
 
   build(): Routine | Reason {
-    const { types } = this.#scope;
-    const [own, plain] = [types(this.#namespace), types(null)];
-    const isExtended = this.#namespace.extensions.includes('writes');
-    const built = this.#build({ types: own, isExtended });
-    if ('reason' in built || (own === plain && !isExtended)) return built;
-    return { ...built, added: built.added || 'reason' in this.#build({ types: plain, isExtended: false }) };
+    const { extensions } = this.#namespace;
+    const built = this.#build(this.#rules(this.#namespace));
+    if ('reason' in built || extensions.length === 0) return built;
+    return { ...built, added: built.added || 'reason' in this.#build(this.#rules(null)) };
+  }
+
+  /** With the extensions of a namespace; null: none. */
+  #rules(namespace: ContextNamespace | null): Rules {
+    const { types, tables } = this.#scope;
+    const table = (oid: string) => {
+      const found = tables.get(oid);
+      return found?.added && !namespace?.extensions.includes('reads') ? undefined : found;
+    };
+    return { types: types(namespace), isExtended: namespace?.extensions.includes('writes') === true, table };
   }
 
   #build(rules: Rules): Routine | Reason {
@@ -224,14 +233,14 @@ class RoutineCandidate {
   }
 
   #buildComputed(table: string, rules: Rules): Routine | Reason {
-    const { context, tables } = this.#scope;
+    const { context } = this.#scope;
     const row = context.catalog.table(table);
     if (row !== undefined && !context.access.hasTable(table, 'select')) {
       const grant = { privileges: 'SELECT', on: 'table', name: tablePath(context, row), column: null } as const;
       const reason = `Function ${this.object} is a computed field and needs SELECT on the whole table.`;
       return missingGrant(context, grant, reason);
     }
-    const of = tables.get(table);
+    const of = rules.table(table);
     if (of === undefined)
       return this.#refuse(`takes a row of ${typePath(context.catalog, this.#inputs[0]!.type)}, ${comesWithTable}`);
     const result = this.#result(rules, 'computed', of.baseName);
@@ -279,8 +288,7 @@ class RoutineCandidate {
 
   /** The result, or why it is not possible. @param base As for `resultTypeName`. */
   #result(rules: Rules, use: 'root' | 'computed', base: string): RoutineResult | string {
-    const { context, tables } = this.#scope;
-    const scope = { ...rules, context, hasTable: (oid: string) => tables.has(oid) };
+    const scope = { ...rules, context: this.#scope.context };
     const result = routineResult(scope, this.#row, use);
     if (result !== null) return result;
     if (rules.isExtended)

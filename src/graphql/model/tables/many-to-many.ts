@@ -101,6 +101,7 @@ function addField(context: ModelContext, { tables, routines, sides }: Adding, { 
     id: `through:${links.oid}:${key}`,
     direction: 'inbound',
     fieldName,
+    added: true,
     cardinality: 'many',
     nullable: true,
     target: target.oid,

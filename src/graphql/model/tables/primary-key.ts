@@ -54,10 +54,10 @@ export function hasUniqueIndex(table: CatalogTable, columns: readonly number[]):
 
 /**
  * At most one row has these values, even inside a transaction: a primary key that is not deferrable. Other indexes may
- * use another collation than the column, and none covers inheritance children.
+ * use another collation than the column, and none covers inheritance children other than partitions.
  */
 export function isAlwaysUnique(table: CatalogTable, columns: readonly number[]): boolean {
-  if (table.relhassubclass === true) return false;
+  if (table.relkind !== 'p' && table.relhassubclass === true) return false;
   return table
     .getIndexes()
     .some((index) => index.indisprimary === true && index.indimmediate === true && isUniqueOver(index, columns));

@@ -5,7 +5,7 @@ import { foreignKeyFix, validName } from '../comments/comment-fix.ts';
 import { readSettings, type Settings } from '../comments/directive-settings.ts';
 import { baseForm, isValidName, tableRootFields, toOneField } from '../inflect.ts';
 import type { Relationship } from '../model.ts';
-import { type ModelContext, noteOmission, tableKind, tablePath } from '../model-context.ts';
+import { hasExtension, type ModelContext, noteOmission, tablePath } from '../model-context.ts';
 import { columnsByName, hasUniqueIndex, isAlwaysUnique } from './primary-key.ts';
 import type { UnlinkedTable } from './tables.ts';
 
@@ -39,8 +39,11 @@ export function* buildRelationships(
     const local = tables.get(key.local._id);
     const foreign = tables.get(key.foreign._id);
     if (local === undefined || foreign === undefined) continue;
-    add(context, outbound, key.local, toOutbound(context, key, foreign));
-    add(context, inbound, key.foreign, toInbound(context, key, local));
+    // Tables of schemas without the extension have no relationships to those that it adds.
+    if (!foreign.added || hasExtension(context, local, 'reads'))
+      add(context, outbound, key.local, toOutbound(context, key, foreign));
+    if (!local.added || hasExtension(context, foreign, 'reads'))
+      add(context, inbound, key.foreign, toInbound(context, key, local));
   }
   const oids = new Set([...outbound.keys(), ...inbound.keys()]);
   return new Map([...oids].map((oid) => [oid, [...(outbound.get(oid) ?? []), ...(inbound.get(oid) ?? [])]]));
@@ -144,8 +147,7 @@ function findTable({ catalog }: ModelContext, namespaceName: string, name: strin
 }
 
 function isUsed({ access, namespaces }: ModelContext, key: ForeignKey): boolean {
-  const isExposed = (table: CatalogTable): boolean =>
-    tableKind(table) !== null && namespaces.get(table.relnamespace)?.exposed === true;
+  const isExposed = (table: CatalogTable): boolean => namespaces.get(table.relnamespace)?.exposed === true;
   const isReadable = (table: CatalogTable, columns: readonly number[]): boolean =>
     columns.every((column) => access.hasColumn(table._id, column, 'select'));
   return (
@@ -167,6 +169,7 @@ function toOutbound(context: ModelContext, key: ForeignKey, foreign: UnlinkedTab
     fieldName:
       key.names.foreignName ??
       toOneName(context, key.local, key.localKey, { table: key.foreign, baseName: foreign.baseName }),
+    added: foreign.added,
     cardinality: 'one',
     nullable: foreign.rowSecurity || !columns.some((column) => column.attnotnull === true),
     target: foreign.oid,
@@ -189,6 +192,7 @@ function toInbound(context: ModelContext, key: ForeignKey, local: UnlinkedTable)
     id: key.id,
     direction: 'inbound',
     fieldName: key.names.localName ?? ownName,
+    added: local.added,
     cardinality: isToOne ? 'one' : 'many',
     nullable: true,
     target: local.oid,

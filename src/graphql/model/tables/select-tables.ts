@@ -12,6 +12,7 @@ import {
   describeTable,
   type ModelContext,
   noteOmission,
+  offersTable,
   type Reason,
   tableKind,
   tablePath,
@@ -42,14 +43,16 @@ function selectTable(context: ModelContext, row: CatalogTable, types: TypeResolv
   const kind = tableKind(row);
   const { settings } = readSettings(context.catalog, 'table', row._id);
   const baseName = baseNameOf(context, row);
-  const key = kind && primaryKey(row, settings);
+  const key = primaryKey(row, settings);
   const omit = (reason: () => Reason): null => {
     const names = [baseName, row.relname, tableRootFields(baseName).collection];
     noteOmission(context, () => ({ object: tablePath(context, row), names, ...reason() }));
     return null;
   };
   if (!namespace.exposed) return omit(() => noUsage(context, namespace, row));
-  if (kind === null) return omit(() => partitioned(context, row));
+  if (!offersTable(context, row)) return omit(() => partitioned(context, row));
+  const hiding = hidingTable(context, row);
+  if (hiding !== null) return omit(() => hiddenPartition(context, row, hiding));
   const isReadable = mayReadAnything(context, row);
   if (!isValidName(baseName)) omit(() => (key === null ? noKey(context, row, kind) : invalidName(context, row)));
   else if (!isReadable) omit(() => noSelect(context, row));
@@ -67,7 +70,7 @@ function selectTable(context: ModelContext, row: CatalogTable, types: TypeResolv
 /** The missing grant if the role can read nothing of an exposed table, otherwise null. */
 export function whyUnreadable(context: ModelContext, row: CatalogTable): Reason | null {
   const namespace = context.namespaces.get(row.relnamespace);
-  if (namespace === undefined || tableKind(row) === null) return null;
+  if (namespace === undefined || !offersTable(context, row)) return null;
   if (!namespace.exposed) return noUsage(context, namespace, row);
   return mayReadAnything(context, row) ? null : noSelect(context, row);
 }
@@ -84,8 +87,21 @@ function noUsage(context: ModelContext, namespace: ContextNamespace, row: Catalo
 }
 
 function partitioned(context: ModelContext, row: CatalogTable): Reason {
-  const reason = `${describeTable(context, row)} is not exposed; its partitions are, each as a table of its own. A view of it, with primary_key_columns, offers all rows as one.`;
+  const reason = `${describeTable(context, row)} is not exposed; its partitions are, each as a table of its own. Turn on the extension "reads", which has it as one.`;
   return { kind: 'type', reason, fix: null };
+}
+
+/** The partitioned table whose comment hides its partitions, this one among them, at any depth; null for none. */
+function hidingTable(context: ModelContext, row: CatalogTable): CatalogTable | null {
+  const parent = context.catalog.table(row.partitionOf ?? '');
+  if (parent === undefined) return null;
+  const { partitions } = readSettings(context.catalog, 'table', parent._id).settings;
+  return partitions === 'hidden' && offersTable(context, parent) ? parent : hidingTable(context, parent);
+}
+
+function hiddenPartition(context: ModelContext, row: CatalogTable, by: CatalogTable): Reason {
+  const reason = `${describeTable(context, row)} is a partition, which the comment of ${tablePath(context, by)} hides.`;
+  return { kind: 'directive', reason, fix: null };
 }
 
 function baseNameOf({ catalog, namespaces }: ModelContext, row: CatalogTable): string {
@@ -120,10 +136,12 @@ function noKey(context: ModelContext, row: CatalogTable, kind: TableKind): Reaso
   const reason = `${describeTable(context, row)} has ${lacks}no primary key.`;
   // The catalog does not tell which columns of a view are unique, and a wrong guess would skip rows.
   const advice =
-    kind !== 'table'
-      ? 'Name columns that are unique in it by primary_key_columns.'
-      : row.relispartition &&
-        'It is a partition: give the key to its partitioned table, with the columns that decide the partition.';
+    kind === 'partitioned_table'
+      ? 'Its key must have the columns that decide the partition.'
+      : kind !== 'table'
+        ? 'Name columns that are unique in it by primary_key_columns.'
+        : row.relispartition &&
+          'It is a partition: give the key to its partitioned table, with the columns that decide the partition.';
   if (advice) return { kind: 'key', reason: `${reason} ${advice}`, fix: null };
   const column = row.getAttributes().some(({ attname }) => attname === 'id') ? 'row_id' : 'id';
   const index = `${row.relname}_pkey`;
@@ -132,6 +150,11 @@ function noKey(context: ModelContext, row: CatalogTable, kind: TableKind): Reaso
   const identity = `add column ${column} bigint generated always as identity ${constraint}primary key`;
   const named = naming.name === undefined ? '' : `${tableFix(context, row, naming)}\n`;
   return { kind: 'key', reason, fix: `${named}alter table ${tablePath(context, row)} ${identity};` };
+}
+
+/** Whether only an extension offers the table. */
+export function isAddedTable({ kind }: SelectedTable): boolean {
+  return kind === 'partitioned_table';
 }
 
 /** `lib.loan` of a selected table. */

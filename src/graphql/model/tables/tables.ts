@@ -5,7 +5,7 @@ import { aggregateFunctions } from '../codecs.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
 import { baseForm, isValidName, tableRootFields, tableTypeNames } from '../inflect.ts';
 import { missingGrant } from '../missing-grant.ts';
-import type { Column, Table } from '../model.ts';
+import type { Column, Table, TableKind } from '../model.ts';
 import {
   describeTable,
   type ModelContext,
@@ -20,7 +20,7 @@ import {
 import type { TypeResolvers } from '../resolve-type.ts';
 import { buildColumns, noteOmittedColumns } from './columns.ts';
 import { allowsLookup, isAddedLookup, isAlwaysUnique } from './primary-key.ts';
-import { type SelectedTable, selectedPath } from './select-tables.ts';
+import { isAddedTable, type SelectedTable, selectedPath } from './select-tables.ts';
 
 /** A table without its links to other objects. */
 export type UnlinkedTable = Omit<Table, 'relationships' | 'computedFields' | keyof typeof nothingAdded>;
@@ -48,6 +48,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     namespace: namespace.name,
     name: row.relname,
     kind,
+    added: isAddedTable(selected),
     baseName,
     description: settings.description ?? plainComment(context, namespace, 'table', row._id),
     maxRows: settings.maxRows ?? namespace.maxRows,
@@ -64,13 +65,18 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     hasRules: row.relhasrules === true,
     defaultNullOrder: !row.hasUnusualNullOrder,
     // A rule may return other rows than those with the key.
-    uniqueKey: kind === 'table' && row.relhasrules !== true && isAlwaysUnique(row, selected.primaryKey),
+    uniqueKey: isStored(kind) && row.relhasrules !== true && isAlwaysUnique(row, selected.primaryKey),
     byPk: allowsLookup(context, key),
     rootField: true,
     insert: allows('insert') && columns.some((column) => column.insertable),
     update: allows('update') && columns.some((column) => column.updatable),
     delete: allows('delete') && context.access.hasTable(row._id, 'delete'),
   };
+}
+
+/** Whether PostgreSQL itself keeps the rows, with its constraints. */
+export function isStored(kind: TableKind): boolean {
+  return kind === 'table' || kind === 'partitioned_table';
 }
 
 /** Names of constraints are usually made of the names of their columns. */
@@ -205,25 +211,30 @@ export function yieldRootFields(
     return false;
   };
   const keeps = (command: 'insert' | 'update') =>
-    isAdded(table, command) ? isFree('mutation', fields[command]) : table[command];
-  const byPk = isAddedLookup(table) ? isFree('query', fields.byPk) : table.byPk;
-  return { ...table, byPk, insert: keeps('insert'), update: keeps('update') };
+    table[command] && (table.added || isAdded(table, command)) ? isFree('mutation', fields[command]) : table[command];
+  const rootField = table.added && table.rootField ? isFree('query', fields.collection) : table.rootField;
+  const byPk = table.byPk && (table.added || isAddedLookup(table)) ? isFree('query', fields.byPk) : table.byPk;
+  const deletes = table.added && table.delete ? isFree('mutation', fields.delete) : table.delete;
+  return { ...table, rootField, byPk, insert: keeps('insert'), update: keeps('update'), delete: deletes };
 }
 
 /**
  * Gives a root field of two tables to the first of them: `a` and `A` both have `aCollection`.
  *
- * @param tables In order of namespace, then oid, which is kept.
+ * @param tables In order of namespace, then oid, those of extensions last; which is kept.
  */
 export function assignRootFields(tables: readonly UnlinkedTable[]): readonly UnlinkedTable[] {
   const holders = new Map<string, string>();
   const hold = (field: string, { oid }: UnlinkedTable) => holders.set(field, holders.get(field) ?? oid);
-  for (const table of tables) {
-    const { collection, byPk } = tableRootFields(table.baseName);
-    hold(collection, table);
-    if (table.byPk && !isAddedLookup(table)) hold(byPk, table);
+  for (const added of [false, true]) {
+    const own = tables.filter((table) => table.added === added);
+    for (const table of own) {
+      const { collection, byPk } = tableRootFields(table.baseName);
+      hold(collection, table);
+      if (table.byPk && !isAddedLookup(table)) hold(byPk, table);
+    }
+    for (const table of own) if (isAddedLookup(table)) hold(tableRootFields(table.baseName).byPk, table);
   }
-  for (const table of tables) if (isAddedLookup(table)) hold(tableRootFields(table.baseName).byPk, table);
   return tables.map((table) => {
     const rootField = holders.get(tableRootFields(table.baseName).collection) === table.oid;
     const byPk = table.byPk && holders.get(tableRootFields(table.baseName).byPk) === table.oid;

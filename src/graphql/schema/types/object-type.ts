@@ -82,7 +82,7 @@ interface FieldSource {
 
 function relationships(context: SchemaContext, table: Table, { added }: FieldSource): NamedOutputField[] {
   return table.relationships.flatMap((relationship): NamedOutputField[] => {
-    if ((relationship.through !== null) !== added) return [];
+    if (relationship.added !== added) return [];
     const target = context.model.tables.get(relationship.target);
     return target ? [[relationship.fieldName, relationshipField(context, relationship, target)]] : [];
   });

@@ -8,6 +8,7 @@
  */
 
 import type { Table } from '../../../model/model.ts';
+import { isStored } from '../../../model/tables/tables.ts';
 import { type AnswerLayout, layOutAll } from '../../answer/answer-layout.ts';
 import { jsonPieces, Selection, writtenPieces } from '../../answer/row-layout.ts';
 import { pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
@@ -112,7 +113,7 @@ function recordsIn(entries: WritePlan['entries']): readonly ObjectPlan[] {
 }
 
 function isWrittenDirectly(table: Table, change: WriteChange): boolean {
-  if (change.kind === 'insert') return table.kind === 'table' && !table.hasRules;
+  if (change.kind === 'insert') return isStored(table.kind) && !table.hasRules;
   const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
   return allowsOne && table.uniqueKey && pinsPrimaryKey(table, change.filter);
 }

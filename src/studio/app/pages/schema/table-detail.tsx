@@ -8,6 +8,7 @@ const kinds = {
   table: 'Table',
   view: 'View',
   materialized_view: 'Materialized view',
+  partitioned_table: 'Partitioned table',
   foreign_table: 'Foreign table',
 } as const satisfies Record<SchemaTable['kind'], string>;
 
