@@ -208,6 +208,8 @@ export const options = {
     doc: 'Run query operations in read-only transactions.' }),
   variablePositions: requests('WORD', oneOf('compatible', 'strict'), 'compatible', { commands: [...serving, 'explain'],
     doc: 'strict: apply the GraphQL rule for variables in nullable positions.' }),
+  absentFilterVariables: requests('WORD', oneOf('ignore', 'refuse'), 'ignore', { commands: serving,
+    doc: 'refuse: an absent variable in a filter of writes is an error.' }),
   introspection: requests('WORD', oneOf('directive', 'never', 'always', 'service'), 'directive', { commands: serving,
     doc: 'directive: the schema comment decides. service: on for the service role, else the schema comment decides.' }),
   extensions: requests('NAMES', asText(parseExtensions), 'all', { commands: [...serving, 'schema', 'check', 'explain'],

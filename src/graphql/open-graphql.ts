@@ -87,6 +87,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
     maxResponseBytes: config.limits.maxResponseBytes,
     requestTimeoutMs: config.statementTimeoutMs,
     readOnlyQueries: config.readOnlyQueries,
+    absentFilterVariables: config.absentFilterVariables,
     freshness: config.freshness,
     observe,
   });

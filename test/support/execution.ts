@@ -31,6 +31,7 @@ export interface ExecutionOptions {
   /** All by default, as in the product. */
   readonly extensions?: ReflectorOptions['extensions'];
   readonly readOnlyQueries?: boolean;
+  readonly absentFilterVariables?: 'ignore' | 'refuse';
   readonly maxResponseBytes?: number;
   readonly strictVariablePositions?: boolean;
   readonly extraSearchPath?: readonly string[];
@@ -106,6 +107,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     maxResponseBytes,
     requestTimeoutMs: statementTimeoutMs,
     readOnlyQueries: options.readOnlyQueries ?? false,
+    absentFilterVariables: options.absentFilterVariables ?? 'ignore',
     freshness: 'exact',
     observe,
   });

@@ -17,6 +17,7 @@ import { LRUCache } from 'lru-cache';
 import { forgetStack, PublicError } from '../../shared/errors.ts';
 import { bytesPerToken, createCompiledOperations, OperationCompiler } from '../compile/compile-operation.ts';
 import { type DocumentVariables, examineVariables } from '../compile/input/document-variables.ts';
+import { filterVariables } from '../compile/input/filter-variables.ts';
 import type { UnknownField } from '../model/explain-missing.ts';
 import type { Model } from '../model/model.ts';
 import { type Correction, explainDocument } from '../schema/explain-mistake.ts';
@@ -55,6 +56,8 @@ export interface Clue {
 interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   readonly places: DocumentVariables;
+  /** Variables in filters of writes, found when asked for. */
+  readonly filterVariables: () => readonly string[];
   readonly compiler: OperationCompiler;
 }
 
@@ -130,10 +133,19 @@ export class Documents {
     const places = examineVariables(schema, document.document, operation);
     const compiling = { model, schema, introspection, kept: this.#kept };
     const source = { ...compiling, document: document.document, operation, places };
-    const prepared = { operation, places, compiler: new OperationCompiler(source) };
+    const inFilters = once(() => filterVariables(schema, document.document, operation));
+    const prepared = { operation, places, filterVariables: inFilters, compiler: new OperationCompiler(source) };
     this.#operations.set(operation, prepared);
     return prepared;
   }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 interface PrepareOptions extends DocumentsOptions {

@@ -94,6 +94,10 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   if (operation instanceof PublicError)
     return { data: undefined, errors: [operation], operationName: request.operationName, documentHash: hash };
   const name = operation.operation.name?.value ?? null;
+  if (options.absentFilterVariables === 'refuse') {
+    const absent = absentFrom(request.variables ?? {}, operation.filterVariables());
+    if (absent !== null) return refuse([absent], hash, name);
+  }
   const coerced = coerceVariables(shared.schema, operation.operation, operation.places, {
     values: request.variables ?? {},
     suggestions: shared.suggestions,
@@ -371,3 +375,12 @@ async function withHints(
 }
 
 const introspectionDisabledClue: Clue = { unknownField: { type: 'Query', field: '__schema' }, correction: null };
+
+/** The error for the first of these variables that has no value; null without one. */
+function absentFrom(values: Readonly<Record<string, unknown>>, names: readonly string[]): PublicError | null {
+  const absent = names.find((name) => !Object.hasOwn(values, name) || values[name] === undefined);
+  if (absent === undefined) return null;
+  const message = `Variable "$${absent}" is absent. It stands in a filter that chooses the rows of a write, which would be more without it.`;
+  const hint = 'Send a value; null equals nothing. With a default, the variable may be absent.';
+  return new PublicError('BAD_USER_INPUT', message, { hint });
+}

@@ -28,6 +28,8 @@ export interface ExecuteOptions {
   readonly maxResponseBytes: number;
   readonly requestTimeoutMs: number;
   readonly readOnlyQueries: boolean;
+  /** Of variables in filters of writes. */
+  readonly absentFilterVariables: 'ignore' | 'refuse';
   /** `bounded`: the old model is used while a new one is read. */
   readonly freshness: 'exact' | 'bounded';
   readonly observe: Observe;

@@ -1,0 +1,71 @@
+/**
+ * Finds the variables in filters that choose the rows of a write: an absent one is no condition, so that more rows
+ * change (option `--absent-filter-variables`).
+ */
+import {
+  type ArgumentNode,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type FragmentSpreadNode,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  type ObjectFieldNode,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  TypeInfo,
+  type VariableNode,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { fieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
+import { fragmentsOf } from './collect-fields.ts';
+
+/** The names of such variables without a default, those in fragments too. */
+export function filterVariables(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): readonly string[] {
+  if (operation.operation !== OperationTypeNode.MUTATION) return [];
+  const typeInfo = new TypeInfo(schema);
+  const names = new Set<string>();
+  let filters = 0;
+  const enter = (node: ArgumentNode | ObjectFieldNode) => {
+    if (choosesRows(typeInfo, node)) filters += 1;
+  };
+  const leave = (node: ArgumentNode | ObjectFieldNode) => {
+    if (choosesRows(typeInfo, node)) filters -= 1;
+  };
+  const fragments = fragmentsOf(document);
+  const used: (OperationDefinitionNode | FragmentDefinitionNode)[] = [operation];
+  const visitor = {
+    VariableDefinition: () => false,
+    Argument: { enter, leave },
+    ObjectField: { enter, leave },
+    Variable({ name }: VariableNode): void {
+      if (filters > 0) names.add(name.value);
+    },
+    FragmentSpread({ name }: FragmentSpreadNode): void {
+      const fragment = fragments.get(name.value);
+      if (fragment && fragments.delete(name.value)) used.push(fragment);
+    },
+  } as const;
+  for (const node of used) visit(node, visitWithTypeInfo(typeInfo, visitor));
+  const optional = (operation.variableDefinitions ?? []).filter(({ defaultValue }) => defaultValue === undefined);
+  return optional.map(({ variable }) => variable.name.value).filter((name) => names.has(name));
+}
+
+/** Whether the value of an argument or of a member of an input chooses the rows that a write changes. */
+function choosesRows(typeInfo: TypeInfo, { kind, name }: ArgumentNode | ObjectFieldNode): boolean {
+  if (name.value !== 'filter') return false;
+  if (kind === 'Argument') {
+    const field = typeInfo.getFieldDef();
+    const of = field && !typeInfo.getDirective() ? fieldOrigin(field).kind : null;
+    return of === 'update' || of === 'delete';
+  }
+  const parent = getNamedType(typeInfo.getParentInputType());
+  const member = isInputObjectType(parent) ? parent.getFields()[name.value] : undefined;
+  const of = member === undefined ? null : inputFieldOrigin(member).kind;
+  return of === 'filter' || of === 'conflict_filter';
+}
