@@ -49,8 +49,8 @@ export interface Gateway {
   reload(reason?: string): Promise<void>;
   /** The model of a role; null for an unknown one. @throws DatabaseError if the schema cannot be read. */
   model(role: string): Promise<Model | null>;
-  /** Objects missing from a role's schema, with reasons; empty for an unknown role. Rejects as `model` does. */
-  readonly omissions: Reflector['omissions'];
+  /** Objects missing from a role's schema, with reasons, of at most 200 tables; null for an unknown role. Rejects as `model` does. */
+  readonly hints: Reflector['hints'];
   /** Exposes other namespaces from now on; null: the login role's search path. */
   expose(schemas: readonly string[] | null): Promise<void>;
   /** Path of the studio with a single-use token that signs in; each call makes a new one. */
@@ -172,7 +172,7 @@ function controlsOf({ graphql: { reflector }, management }: Parts, tickets: Stud
       await reflector.readSince(performance.now(), reason);
     },
     model: async (role: string) => (await reflector.role(role, null))?.shared.model ?? null,
-    omissions: (role: string) => reflector.omissions(role),
+    hints: (role: string) => reflector.hints(role),
     expose: (schemas: readonly string[] | null) => reflector.expose(schemas),
     studioEntry: () => `${studioPath}#token=${tickets.issue()}`,
     configureAuth: (start: AuthStart) => management.configure(start),

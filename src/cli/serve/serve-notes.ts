@@ -64,7 +64,7 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
     if (lack !== null) context.note(lack);
     return;
   }
-  const omissions = await gateway.omissions(anonRole);
+  const omissions = (await gateway.hints(anonRole))?.omissions ?? [];
   const malformed = describeMalformed(omissions, check);
   if (malformed !== null) {
     context.note(malformed);

@@ -1,11 +1,10 @@
 /** Says in one line that the API lacks what the database has, or that it answers nothing. `check` says why. */
 import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
-import { readCatalog } from '../../graphql/catalog/read-catalog.ts';
+import type { Hints } from '../../graphql/model/explain-missing.ts';
 import type { Omission } from '../../graphql/model/model-context.ts';
 import { onOneLine } from '../../shared/one-line.ts';
 import { ignoredByComments, isLeftOut } from '../check/check-api.ts';
-import { withDatabase } from './with-database.ts';
 
 /**
  * The line; null if nothing is left out that comments do not mark as intended.
@@ -15,11 +14,12 @@ import { withDatabase } from './with-database.ts';
  */
 export async function describeLeftOut(config: Config, gateway: Gateway, command: string): Promise<string | null> {
   const roles = [config.anonRole, config.authenticatedRole];
-  const omissions = (await Promise.all(roles.map((role) => gateway.omissions(role)))).flat().filter(isLeftOut);
-  if (omissions.length === 0) return null;
-  const catalog = await withDatabase(config.databaseUrl, (pool) => readCatalog(pool, config.schemas));
-  const isIgnored = ignoredByComments(catalog);
-  if (omissions.every(({ object }) => isIgnored({ check: 'left_out', object }))) return null;
+  const hints = (await Promise.all(roles.map((role) => gateway.hints(role)))).filter((found) => found !== null);
+  const isMeant = ({ catalog, omissions }: Hints) => {
+    const isIgnored = ignoredByComments(catalog);
+    return omissions.filter(isLeftOut).every(({ object }) => isIgnored({ check: 'left_out', object }));
+  };
+  if (hints.every(isMeant)) return null;
   return `The API lacks some tables, columns or functions, or others of the same name hide them: ${command} --only left_out`;
 }
 

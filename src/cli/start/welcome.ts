@@ -70,7 +70,7 @@ async function findFirstOperation(config: Config, gateway: Gateway): Promise<str
 
 async function grantAdvice(config: Config, gateway: Gateway, command: string): Promise<string> {
   const { anonRole } = config;
-  const omissions = await gateway.omissions(anonRole);
+  const omissions = (await gateway.hints(anonRole))?.omissions ?? [];
   const malformed = describeMalformed(omissions, command);
   if (malformed !== null) return `\n${malformed}\n`;
   const grants = omissions.flatMap(({ kind, fix }) =>

@@ -12,8 +12,7 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { readCatalog, readFingerprint } from '../catalog/read-catalog.ts';
-import { omissionsOf } from '../model/explain-missing.ts';
-import type { Omission } from '../model/model-context.ts';
+import { type Hints, hintsOf } from '../model/explain-missing.ts';
 import { pollAtInterval } from './poll.ts';
 import { Reflection, type ReflectionOptions, type RoleReflection } from './reflection.ts';
 
@@ -92,10 +91,10 @@ export class Reflector {
     return known !== null || since !== null ? known : this.#newRole(role);
   }
 
-  /** Objects missing from a role's schema, with reasons; empty for an unknown role. */
-  async omissions(role: string): Promise<readonly Omission[]> {
+  /** Objects missing from a role's schema, with reasons, of at most 200 tables; null for an unknown role. */
+  async hints(role: string): Promise<Hints | null> {
     const reflection = await this.role(role, null);
-    return reflection === null ? [] : omissionsOf(reflection.catalog, reflection);
+    return reflection && hintsOf(reflection.catalog, reflection);
   }
 
   /** A reflection whose catalog was read after `since`: the current one, a running load, or a new one. */

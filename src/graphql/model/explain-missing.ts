@@ -51,6 +51,25 @@ export function omissionsOf(catalog: Catalog, options: ModelOptions): Promise<re
   return omissions;
 }
 
+/** What is left out for a role, with the catalog that it was looked for in. */
+export interface Hints {
+  readonly catalog: Catalog;
+  readonly omissions: readonly Omission[];
+}
+
+/** Tables that hints look at: with ten thousand, all would take seconds. */
+const hintedTables = 200;
+
+/** What is left out of the first tables, for hints at the start. */
+export async function hintsOf(catalog: Catalog, options: ModelOptions): Promise<Hints> {
+  // Functions may be about other tables.
+  const first =
+    catalog.tables.length <= hintedTables
+      ? catalog
+      : { ...catalog, tables: catalog.tables.slice(0, hintedTables), routines: [] };
+  return { catalog: first, omissions: await omissionsOf(first, options) };
+}
+
 async function findOmissions(catalog: Catalog, { role, extensions }: ModelOptions): Promise<readonly Omission[]> {
   return (await inSlices(buildModelPartsInSlices(catalog, { role, extensions }))).omissions;
 }
