@@ -34,7 +34,7 @@ const { values: flags } = parseArgs({
     pooler: { type: 'boolean', default: false },
     'cache-busting': { type: 'boolean', default: false },
     plans: { type: 'boolean', default: false },
-    schema: { type: 'string', multiple: true },
+    tables: { type: 'string' },
     against: { type: 'string' },
     fsync: { type: 'string', default: 'off' },
     only: { type: 'string', multiple: true },
@@ -82,8 +82,8 @@ try {
 
 /** The parts that were named; without any the servers, the auth service, overload and the pooler, and all where the documents are written. */
 function chooseParts() {
-  const { compare: servers, related, auth, overload, 'cache-busting': cacheBusting, pooler, plans, schema } = flags;
-  const named = servers || related || auth || overload || cacheBusting || pooler || plans || schema !== undefined;
+  const { compare: servers, related, auth, overload, 'cache-busting': cacheBusting, pooler, plans, tables } = flags;
+  const named = servers || related || auth || overload || cacheBusting || pooler || plans || tables !== undefined;
   const all = !named && flags['write-docs'];
   const sizes = (given: readonly string[] | undefined, name: string, unlessTold: readonly number[]) =>
     given?.map((each) => count(name, each, 0)) ?? unlessTold;
@@ -95,7 +95,7 @@ function chooseParts() {
     cacheBusting: cacheBusting || all,
     pooler: pooler || !named,
     plans: plans || all ? sizes(flags.items, 'items', [10_000, 1_000_000, 10_000_000]) : null,
-    schemas: schema !== undefined || all ? sizes(schema, 'schema', [1000, 10_000]) : null,
+    schemas: tables !== undefined || all ? sizes(tables?.split(','), 'tables', [11, 300, 1000, 10_000]) : null,
   };
 }
 

@@ -1,41 +1,52 @@
 /**
- * What a schema of many tables costs: the first answer after the start, memory, the wait after a change, introspection.
+ * What a schema of many tables costs: until the first answer, at rest, after changes, for introspection; with all extensions and without.
  */
 import { getIntrospectionQuery } from 'graphql';
 import pg from 'pg';
 import { installWatch } from '../../../src/cli/init/watch-setup.ts';
 import { createSystemPool } from '../../../src/postgres/system/run-system.ts';
 import type { BenchDatabase } from './database.ts';
+import { takeHold } from './pauses-of.ts';
 import { childrenCpuSeconds, cpuSeconds, residentMib, type Target } from './processes.ts';
-import { anonKey, startGateway } from './targets.ts';
+import { anonKey, startGateway, startPostgraphile } from './targets.ts';
 
-/** One schema with one kind of freshness; memory is resident. */
+/** One server with one schema; memory is resident, CPU that of the server's process unless told. */
 export interface SchemaResult {
   readonly tables: number;
-  readonly freshness: Freshness;
-  /** From the start of the process. */
-  readonly firstAnswerSeconds: number;
-  /** Of the gateway and of PostgreSQL until then: what the wait would be on a machine that does nothing else. */
+  readonly server: string;
+  /** Once the server is ready, before a request. */
+  readonly idleMib: number;
+  /** From the start of the process to the first answer. */
   readonly firstCpuSeconds: number;
+  /** Of PostgreSQL meanwhile. */
+  readonly firstDatabaseSeconds: number;
   readonly firstMib: number;
-  /** Wait for the answer that is asked right after a comment has changed: the longest of some. */
-  readonly changedMs: number;
-  readonly introspectionSeconds: number;
+  /** Until an answer knows a new comment, and a new table; null for who does not notice. */
+  readonly commentCpuSeconds: number | null;
+  readonly tableCpuSeconds: number | null;
+  readonly introspectionMb: number;
   readonly introspectionCpuSeconds: number;
   /** The same once more. */
-  readonly introspectionAgainMs: number;
+  readonly introspectionAgainSeconds: number;
+  /** CPU time between two turns of the event loop, the longest of all. */
+  readonly holdMs: number;
+  /** Of other requests while the schema is introspected, in milliseconds. */
+  readonly othersMs: number;
   readonly afterMib: number;
 }
 
-type Freshness = 'exact' | 'bounded';
-
 const columns = 20;
-const changes = 3;
+/** Up to so many, tables have aggregates and totals. */
+const withAggregates = 300;
+/** PostGraphile takes part up to so many. */
+const ofPostgraphile = 1000;
 /** Longest wait for anything, in milliseconds. */
-const patienceMs = 120_000;
+const patienceMs = 300_000;
 
-/** Makes a database with so many tables and measures both kinds of freshness. */
+/** Makes a database with so many tables, and measures each server with it. */
 export async function measureLargeSchema(db: BenchDatabase, tables: number): Promise<SchemaResult[]> {
+  // Servers inherit it, and note how long they are held.
+  process.env.BENCH_HOLDS = '1';
   const name = `large_${tables}`;
   await db.run([`create database ${name}`]);
   const [ownerUrl, databaseUrl] = [db.ownerUrl, db.loginUrl].map((url) => withDatabase(url, name)) as [string, string];
@@ -44,11 +55,16 @@ export async function measureLargeSchema(db: BenchDatabase, tables: number): Pro
   try {
     console.error(`${tables} tables: made in ${Math.round((await timed(() => fill(owner, tables))) / 1000)} s`);
     await watch(ownerUrl, databaseUrl);
+    const base = { databaseUrl, poolSize: 8, schema: 'large' };
+    const gateway = (extensions: string) => () =>
+      startGateway({ ...base, name: `extensions ${extensions}`, more: ['--extensions', extensions] });
+    const starts = [gateway('all'), gateway('none')];
+    if (tables <= ofPostgraphile && tables > 100) starts.push(() => startPostgraphile(base));
     const results: SchemaResult[] = [];
-    for (const freshness of ['exact', 'bounded'] as const)
-      results.push(await measureGateway(owner, { databaseUrl, databasePid: db.pid, tables, freshness }));
+    for (const start of starts) results.push(await measureServer({ start, owner, databasePid: db.pid, tables }));
     return results;
   } finally {
+    delete process.env.BENCH_HOLDS;
     await owner.end();
     await db.run([`drop database ${name} with (force)`]);
   }
@@ -67,6 +83,8 @@ const grants = {
   service_role: 'select, insert, update, delete',
 };
 
+const types = ['text', 'int', 'numeric', 'timestamptz', 'bool'];
+
 /** What grows with the tables. */
 const catalogs = ['pg_attribute', 'pg_class', 'pg_type', 'pg_index', 'pg_constraint', 'pg_depend', 'pg_trigger'];
 
@@ -75,13 +93,17 @@ async function fill(owner: pg.Client, tables: number): Promise<void> {
   await owner.query('create schema large');
   await owner.query(`comment on schema large is '@graphql({"inflect_names": true, "introspection": true})'`);
   await owner.query('grant usage on schema large to anon, authenticated, service_role');
-  const words = Array.from({ length: columns - 2 }, (_, index) => `c${index} text`).join(', ');
+  const words = Array.from({ length: columns - 2 }, (_, index) => `c${index} ${types[index % types.length]}`).join(
+    ', ',
+  );
+  const totals = '{"totalCount": {"enabled": true}, "aggregate": {"enabled": true}}';
   const step = 50;
   for (let first = 0; first < tables; first += step) {
     const made = Array.from({ length: Math.min(step, tables - first) }, (_, index) => {
       const n = first + index;
       const reference = n === 0 ? 'int' : `int references large.t${n - 1} (id)`;
-      return `create table large.t${n} (id int primary key, other_id ${reference}, ${words})`;
+      const comment = tables > withAggregates ? '' : `; comment on table large.t${n} is '@graphql(${totals})'`;
+      return `create table large.t${n} (id int primary key, other_id ${reference}, ${words})${comment}`;
     });
     await owner.query(made.join(';\n'));
   }
@@ -103,48 +125,56 @@ async function watch(ownerUrl: string, loginUrl: string): Promise<void> {
   await pool.stop();
 }
 
-interface LargeGateway {
-  readonly databaseUrl: string;
+interface Measured {
+  readonly start: () => Promise<Target>;
+  readonly owner: pg.Client;
   /** Of the postmaster. */
   readonly databasePid: number;
   readonly tables: number;
-  readonly freshness: Freshness;
 }
 
-async function measureGateway(
-  owner: pg.Client,
-  { databaseUrl, databasePid, tables, freshness }: LargeGateway,
-): Promise<SchemaResult> {
-  const start = performance.now();
+async function measureServer({ start, owner, databasePid, tables }: Measured): Promise<SchemaResult> {
   const databaseCpu = childrenCpuSeconds(databasePid);
-  const target = await startGateway({
-    name: `${tables} tables, ${freshness}`,
-    databaseUrl,
-    poolSize: 8,
-    schema: 'large',
-    more: ['--freshness', freshness],
-  });
+  const target = await start();
+  const isOurs = target.name !== 'postgraphile';
+  const spent = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = cpuSeconds(target.pid);
+    await work();
+    return cpuSeconds(target.pid) - before;
+  };
   try {
+    if (isOurs) await until(() => isReady(target));
+    await pause(3000);
+    const idleMib = residentMib(target.pid);
     await firstAnswer(target);
-    const firstAnswerSeconds = (performance.now() - start) / 1000;
-    const firstCpuSeconds = cpuSeconds(target.pid) + childrenCpuSeconds(databasePid) - databaseCpu;
+    const firstCpuSeconds = cpuSeconds(target.pid);
+    const firstDatabaseSeconds = childrenCpuSeconds(databasePid) - databaseCpu;
+    // Hints at the start come after the first answer, and collections of garbage.
+    await pause(3000);
     const firstMib = residentMib(target.pid);
-    console.error(`${target.name}: first answer after ${firstAnswerSeconds.toFixed(1)} s`);
-    const changedMs = await waitAfterChanges(owner, target, freshness);
-    const cpuBefore = cpuSeconds(target.pid);
-    const introspection = await timed(() => askText(target, getIntrospectionQuery()));
-    const introspectionCpuSeconds = cpuSeconds(target.pid) - cpuBefore;
-    const again = await timed(() => askText(target, getIntrospectionQuery()));
+    console.error(`${tables} tables, ${target.name}: ${firstCpuSeconds.toFixed(1)} s, ${firstMib} MiB`);
+    const [commentCpuSeconds, tableCpuSeconds] = isOurs ? await afterChanges(owner, target, spent) : [null, null];
+    let text = '';
+    const others = beside(target);
+    const introspectionCpuSeconds = await spent(async () => {
+      text = await askText(target, getIntrospectionQuery());
+    });
+    const othersMs = await others.end();
+    const introspectionAgainSeconds = await spent(() => askText(target, getIntrospectionQuery()));
     return {
       tables,
-      freshness,
-      firstAnswerSeconds,
+      server: target.name,
+      idleMib,
       firstCpuSeconds,
+      firstDatabaseSeconds,
       firstMib,
-      changedMs,
+      commentCpuSeconds,
+      tableCpuSeconds,
+      introspectionMb: Buffer.byteLength(text) / 1e6,
       introspectionCpuSeconds,
-      introspectionSeconds: introspection / 1000,
-      introspectionAgainMs: again,
+      introspectionAgainSeconds,
+      holdMs: await takeHold(target.pid),
+      othersMs,
       afterMib: residentMib(target.pid),
     };
   } finally {
@@ -152,12 +182,40 @@ async function measureGateway(
   }
 }
 
-const oneRow = '{ t1Collection(first: 1) { edges { node { id } } } }';
+async function isReady({ port }: Target): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => null);
+  return answer?.ok === true;
+}
+
+/** Asks for a row again and again; the 99th percentile of the waits, once it ends. */
+function beside(target: Target): { end(): Promise<number> } {
+  let isOver = false;
+  const waits: number[] = [];
+  const run = async () => {
+    while (!isOver) {
+      waits.push(await timed(() => ask(target, oneRow(target))));
+      await pause(10);
+    }
+  };
+  const done = run();
+  return {
+    async end() {
+      isOver = true;
+      await done;
+      return waits.sort((a, b) => a - b)[Math.floor(waits.length * 0.99)] ?? 0;
+    },
+  };
+}
+
+const oneRow = ({ name }: Target) =>
+  name === 'postgraphile'
+    ? '{ allT1S(first: 1) { edges { node { id } } } }'
+    : '{ t1Collection(first: 1) { edges { node { id } } } }';
 
 async function firstAnswer(target: Target): Promise<void> {
   const end = performance.now() + patienceMs;
   while (performance.now() < end) {
-    const answered = await ask(target, oneRow).then(
+    const answered = await ask(target, oneRow(target)).then(
       () => true,
       () => false,
     );
@@ -169,19 +227,29 @@ async function firstAnswer(target: Target): Promise<void> {
   throw new Error(`${target.name}: no answer in ${patienceMs / 1000} s`);
 }
 
-/** Asks right after each change; with `exact` the first answer has to know of it. */
-async function waitAfterChanges(owner: pg.Client, target: Target, freshness: Freshness): Promise<number> {
-  const waits: number[] = [];
-  for (let change = 0; change < changes; change += 1) {
-    const words = `Changed ${change}`;
-    await owner.query(`comment on table large.t1 is '@graphql({"description": "${words}"})'`);
-    waits.push(await timed(() => ask(target, oneRow)));
-    const described = async () => JSON.stringify(await ask(target, '{ __type(name: "T1") { description } }'));
-    if (freshness === 'exact') {
-      if (!(await described()).includes(words)) throw new Error(`${target.name}: an answer of an old schema`);
-    } else if (change === changes - 1) await until(async () => (await described()).includes(words));
-  }
-  return Math.max(...waits);
+/** The first answer after a change knows it. */
+async function afterChanges(
+  owner: pg.Client,
+  target: Target,
+  spent: (work: () => Promise<unknown>) => Promise<number>,
+) {
+  const after = async (change: string, question: string, words: string) => {
+    const seconds = await spent(async () => {
+      await owner.query(change);
+      const answer = JSON.stringify(await ask(target, question));
+      if (!answer.includes(words)) throw new Error(`${target.name}: an answer of an old schema: ${answer}`);
+    });
+    await pause(1000);
+    return seconds;
+  };
+  const words = `Changed for ${target.name}`;
+  const comment = `comment on table large.t1 is '@graphql({"description": "${words}"})'`;
+  const table = `more_${target.pid}`;
+  const create = `create table large.${table} (id int primary key, n int); grant select on large.${table} to anon`;
+  return [
+    await after(comment, '{ __type(name: "T1") { description } }', words),
+    await after(create, `{ more${target.pid}Collection(first: 1) { edges { node { n } } } }`, 'edges'),
+  ] as const;
 }
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
@@ -206,11 +274,14 @@ async function ask(target: Target, query: string): Promise<unknown> {
 
 /** An answer that has been received whole, but not read: reading a hundred megabytes of JSON takes its own time. */
 async function askText(target: Target, query: string): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${target.port}/graphql/v1`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', apikey: anonKey() },
-    body: JSON.stringify({ query }),
-  });
+  const response = await fetch(
+    `http://127.0.0.1:${target.port}${target.name === 'postgraphile' ? '/graphql' : '/graphql/v1'}`,
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', apikey: anonKey() },
+      body: JSON.stringify({ query }),
+    },
+  );
   const text = await response.text();
   if (!response.ok || text.startsWith('{"errors"')) throw new Error(`${target.name}: ${text.slice(0, 300)}`);
   return text;

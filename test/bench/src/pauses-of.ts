@@ -27,6 +27,12 @@ export function pausesEnvironment(): Record<string, string> {
   return { BENCH_PAUSES: directory, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${observer}`.trim() };
 }
 
+/** Longest time that the event loop of a process was held since somebody asked last, in ms of CPU; only with BENCH_HOLDS. */
+export async function takeHold(pid: number): Promise<number> {
+  const { holdMs } = JSON.parse(await text(connect(join(directory ?? '', `${pid}.sock`)))) as { holdMs: number };
+  return holdMs;
+}
+
 /** Asks processes that were started with that environment, and lets them begin from nothing. Rejects when one cannot be asked. */
 export async function takePauses(pids: readonly number[]): Promise<Pauses> {
   const each = await Promise.all(

@@ -1,6 +1,6 @@
 /**
  * Loaded into each measured server before its own code (`--import`): notes how long garbage collection stops the process, and tells it
- * to whoever connects to the socket `PID.sock` in BENCH_PAUSES. What has been told begins again from nothing.
+ * and how long the event loop was held, to whoever connects to the socket `PID.sock` in BENCH_PAUSES. What has been told begins again from nothing.
  *
  * Plain JavaScript, because what Node needs to strip types would count as the server's memory.
  */
@@ -15,11 +15,28 @@ const note = (entries) => {
 const observer = new PerformanceObserver((list) => note(list.getEntries()));
 observer.observe({ entryTypes: ['gc'] });
 
+/** CPU time between two turns: that of other processes does not count. What a timer misses is its interval. */
+const intervalMs = 5;
+const busyMs = () => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+let holdMs = 0;
+let lastMs = busyMs();
+if (process.env.BENCH_HOLDS) {
+  setInterval(() => {
+    const now = busyMs();
+    holdMs = Math.max(holdMs, now - lastMs);
+    lastMs = now;
+  }, intervalMs).unref();
+}
+
 const tell = (socket) => {
   note(observer.takeRecords());
   const totalMs = pauses.reduce((sum, each) => sum + each, 0);
-  socket.end(JSON.stringify({ count: pauses.length, totalMs, longestMs: Math.max(0, ...pauses) }));
+  socket.end(JSON.stringify({ count: pauses.length, totalMs, longestMs: Math.max(0, ...pauses), holdMs }));
   pauses = [];
+  holdMs = 0;
 };
 const server = createServer((socket) => {
   socket.on('error', () => {});

@@ -276,18 +276,23 @@ function printStatements(statements: readonly StatementResult[]): string {
 }
 
 function printSchemas(schemas: readonly SchemaResult[]): string {
+  const seconds = (value: number | null) => (value === null ? '' : value.toFixed(2));
   return table(
-    ['tables', 'freshness', 'first answer s', 'CPU s until then', 'memory after it MiB', 'first answer after a changed comment ms', 'whole introspection s', 'CPU s of it', 'again ms', 'memory after all MiB'], // biome-ignore format: one heading
+    ['tables', 'server', 'idle MiB', 'CPU s to the first answer', 'of PostgreSQL', 'MiB after it', 'CPU s after a new comment', 'after a new table', 'introspection MB', 'CPU s of it', 'again', 'longest hold ms', 'others p99 ms', 'MiB after all'], // biome-ignore format: one heading
     schemas.map((each) => [
       whole(each.tables),
-      each.freshness,
-      each.firstAnswerSeconds.toFixed(1),
-      each.firstCpuSeconds.toFixed(1),
+      each.server,
+      whole(each.idleMib),
+      seconds(each.firstCpuSeconds),
+      seconds(each.firstDatabaseSeconds),
       whole(each.firstMib),
-      whole(each.changedMs),
-      each.introspectionSeconds.toFixed(2),
-      each.introspectionCpuSeconds.toFixed(2),
-      whole(each.introspectionAgainMs),
+      seconds(each.commentCpuSeconds),
+      seconds(each.tableCpuSeconds),
+      each.introspectionMb.toFixed(1),
+      seconds(each.introspectionCpuSeconds),
+      seconds(each.introspectionAgainSeconds),
+      whole(each.holdMs),
+      whole(each.othersMs),
       whole(each.afterMib),
     ]),
     2,

@@ -38,7 +38,7 @@ const starters = {
   // As many connections as the others have, shared by two processes.
   'pgreflect-2': (options) =>
     startOurs({ ...options, name: 'pgreflect-2', workers: 2, poolSize: Math.ceil(options.poolSize / 2) }),
-  postgraphile: async (options) => postgraphile(await startOwn('postgraphile', options)),
+  postgraphile: async (options) => postgraphile(await startPostgraphile(options)),
   baseline: async (options) => baseline(await startOwn('baseline', options)),
   bare: async (options) => bare(await startOwn('bare', options)),
   http: async (options) => http(await startOwn('http', options)),
@@ -67,6 +67,11 @@ function startOwn(name: string, { databaseUrl, poolSize, schema = 'public' }: Co
     env: { DATABASE_URL: databaseUrl, POOL_SIZE: String(poolSize), SCHEMA: schema },
     port: /listening (\d+)/,
   });
+}
+
+/** PostGraphile alone. */
+export function startPostgraphile(options: ContestantOptions): Promise<Target> {
+  return startOwn('postgraphile', options);
 }
 
 /** How ours is started. */
