@@ -1,6 +1,7 @@
 /** Extensions only add: whatever is there without them is there with them, as it was and in its place (docs/extensions.md). */
 import { describe, expect, test } from 'vitest';
 import { extensionNames } from '../../src/config/extensions.ts';
+import { buildSchema } from '../../src/graphql/schema/build-schema.ts';
 import { type Json, startExecution } from '../support/execution.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
 
@@ -58,6 +59,12 @@ describe.each(sources.map((files) => [files.join(' '), files] as const))('%s', a
         ).toEqual(old);
       }
     }
+  });
+
+  test('each type is found by its name alone, whatever was asked before', async () => {
+    const { model } = (await extended.role('anon')).shared;
+    const names = Object.keys(buildSchema(model).getTypeMap());
+    expect(names.filter((name) => buildSchema(model).getType(name)?.name !== name)).toEqual([]);
   });
 });
 

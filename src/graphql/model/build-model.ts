@@ -23,10 +23,10 @@ import {
   createContext,
   type ModelContext,
   type ModelOptions,
-  NameClaims,
   noteOmission,
   type Omission,
 } from './model-context.ts';
+import { NameClaims } from './name-claims.ts';
 import { createTypeResolvers, type TypeResolvers } from './resolve-type.ts';
 import { buildRoutines } from './routines/routines.ts';
 import { addManyToMany } from './tables/many-to-many.ts';

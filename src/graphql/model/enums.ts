@@ -6,13 +6,8 @@ import { readSettings } from './comments/directive-settings.ts';
 import { baseForm, enumFilterName, isEnumValueName, isValidName } from './inflect.ts';
 import { missingGrant } from './missing-grant.ts';
 import type { EnumType } from './model.ts';
-import {
-  type ContextNamespace,
-  type ModelContext,
-  type NameClaims,
-  noteOmission,
-  type Reason,
-} from './model-context.ts';
+import { type ContextNamespace, type ModelContext, noteOmission, type Reason } from './model-context.ts';
+import type { NameClaims } from './name-claims.ts';
 
 /** Enums of the schema, by oid of the type. */
 export type EnumTypes = ReadonlyMap<string, EnumType>;

@@ -74,8 +74,7 @@ export function isEnumValueName(name: string): boolean {
   return isValidName(name) && !['true', 'false', 'null'].includes(name);
 }
 
-/** The types of a table, by purpose. */
-export function tableTypeNames(base: string) {
+function allTypeNames(base: string) {
   return {
     edge: `${base}Edge`,
     connection: `${base}Connection`,
@@ -117,6 +116,36 @@ export function tableTypeNames(base: string) {
     updateColumn: `${base}UpdateColumn`,
     updateEntry: `${base}UpdateEntry`,
   } as const;
+}
+
+/** The purposes of a table's types, each with what follows the base name. */
+export const tableTypeSuffixes: Readonly<Record<TableType, string>> = allTypeNames('');
+
+/** The purpose of a table's type. */
+type TableType = keyof ReturnType<typeof allTypeNames>;
+
+/** Makes each name when it is read: models ask for a few names of ten thousand tables. */
+class TableTypeNames {
+  readonly #base: string;
+
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  static {
+    for (const [type, suffix] of Object.entries(tableTypeSuffixes)) {
+      Object.defineProperty(TableTypeNames.prototype, type, {
+        get(this: TableTypeNames) {
+          return this.#base + suffix;
+        },
+      });
+    }
+  }
+}
+
+/** The types of a table, by purpose. */
+export function tableTypeNames(base: string): Readonly<Record<TableType, string>> {
+  return new TableTypeNames(base) as unknown as Readonly<Record<TableType, string>>;
 }
 
 /** The input for the arguments of a function that filters or orders rows. */

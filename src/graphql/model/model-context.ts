@@ -2,7 +2,6 @@
 import type { ExtensionName } from '../../config/extensions.ts';
 import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
-import { builtInTypeNames } from './codecs.ts';
 import { readSettings } from './comments/directive-settings.ts';
 import type { ModelNamespace, TableKind } from './model.ts';
 
@@ -183,17 +182,4 @@ export function tablePath(context: ModelContext, table: CatalogTable): string {
 /** The qualified name of an object, from its namespace's oid. */
 export function pathIn(catalog: Catalog, namespace: string, name: string): string {
   return quotePath(catalog.namespace(namespace)?.nspname ?? '', name);
-}
-
-/** Taken GraphQL type names, each with its holder as a phrase. An object gets all its names or none. */
-export class NameClaims {
-  readonly #holders = new Map<string, string>([...builtInTypeNames].map((name) => [name, 'a built-in type']));
-
-  /** Takes all names for `holder` and returns null, or takes none and returns the holder of one of them. */
-  claim(names: readonly string[], holder: string): string | null {
-    const taken = names.find((name) => this.#holders.has(name));
-    if (taken !== undefined) return this.#holders.get(taken)!;
-    for (const name of names) this.#holders.set(name, holder);
-    return null;
-  }
 }

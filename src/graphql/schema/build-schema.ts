@@ -5,7 +5,7 @@ import { enumFilterName, tableTypeNames } from '../model/inflect.ts';
 import type { Model, Table } from '../model/model.ts';
 import { describeSharedType, describesAnything, describeType } from './describe-type.ts';
 import { LazySchema } from './lazy-schema.ts';
-import { type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
+import { type DefineType, type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
 import { defineAggregateTypes } from './types/aggregate-types.ts';
 import { defineCompositeInputs } from './types/composite-inputs.ts';
 import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connection-types.ts';
@@ -62,7 +62,14 @@ export function buildIntrospectionSchema(
   const shown = new Set(model.namespaces.filter((namespace) => namespace.introspection).map(({ name }) => name));
   if (policy === 'directive' && shown.size === 0) return null;
   const isVisible = (namespace: string) => policy === 'always' || shown.has(namespace);
-  return assembleSchema(model, { ...forReaders(model), isVisible });
+  return describedSchema(model, isVisible);
+}
+
+/** With all types, because all are about to be described. */
+function* describedSchema(model: Model, isVisible: SchemaOptions['isVisible']): Sliced<LazySchema> {
+  const schema = yield* assembleSchema(model, { ...forReaders(model), isVisible });
+  yield* schema.types.defineAll();
+  return schema;
 }
 
 /**
@@ -86,7 +93,9 @@ function withReads(namespaces: Model['namespaces']): SchemaContext['hasReads'] {
 
 function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchema> {
   const hasReads = withReads(model.namespaces);
-  const context: SchemaContext = { model, types: new TypeRegistry(), hasReads, ...options };
+  const types = new TypeRegistry();
+  const context: SchemaContext = { model, types, hasReads, ...options };
+  const defineShared: DefineType = (name, make) => types.define(name, make);
   defineBuiltInTypes(context);
   const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));
   defineEnumTypes(context);
@@ -96,20 +105,21 @@ function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchem
   defineSearchTypes(context, tables);
   for (const table of tables) {
     if (sliceIsOver()) yield;
-    defineTableTypes(context, table);
+    types.defineTable(table, (define) => defineTableTypes(context, table, describing(context, table, define)));
   }
   for (const routine of model.routines.values()) {
     if (sliceIsOver()) yield;
-    if (options.isVisible(routine.namespace)) defineResultType(context, routine, describingDefiner(context, routine));
+    if (options.isVisible(routine.namespace))
+      defineResultType(context, routine, describing(context, routine, defineShared));
   }
   if (model.addedTypes.includes('DateTruncation') && tables.some(hasGroups)) {
-    context.types.define(dateTruncationType.name, () => dateTruncationType);
+    types.define(dateTruncationType.name, () => dateTruncationType);
   }
   const query = yield* buildQueryType(context);
-  context.types.define('Query', () => query);
+  types.define('Query', () => query);
   const mutation = yield* buildMutationType(context);
-  if (mutation !== null) context.types.define('Mutation', () => mutation);
-  return new LazySchema(context.types, () => tables.map((table) => table.baseName));
+  if (mutation !== null) types.define('Mutation', () => mutation);
+  return new LazySchema(types, () => tables.map((table) => table.baseName));
 }
 
 /** The types of every schema, used or not. */
@@ -137,14 +147,15 @@ function defineEnumTypes(context: SchemaContext): void {
 }
 
 /** Registers types of an object, with descriptions if its namespace has them. */
-function describingDefiner(context: SchemaContext, { namespace }: { readonly namespace: string }) {
-  const isDescribed = context.describes(namespace);
-  return (name: string, make: () => GraphQLNamedType) =>
-    context.types.define(name, isDescribed ? () => describeType(make()) : make);
+function describing(
+  context: SchemaContext,
+  { namespace }: { readonly namespace: string },
+  define: DefineType,
+): DefineType {
+  return context.describes(namespace) ? (name, make) => define(name, () => describeType(make())) : define;
 }
 
-function defineTableTypes(context: SchemaContext, table: Table): void {
-  const define = describingDefiner(context, table);
+function defineTableTypes(context: SchemaContext, table: Table, define: DefineType): void {
   const names = tableTypeNames(table.baseName);
   define(table.baseName, () => buildObjectType(context, table));
   define(names.connection, () => buildConnectionType(context, table));

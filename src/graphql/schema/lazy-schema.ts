@@ -22,7 +22,7 @@ const typesPerSweep = 1000;
 
 /** A schema with types ordered by name, and only the directives `include` and `skip`. */
 export class LazySchema extends GraphQLSchema {
-  readonly #types: TypeRegistry;
+  readonly types: TypeRegistry;
   readonly #typeMap: Record<string, GraphQLNamedType>;
   #implementations: readonly GraphQLObjectType[] | null = null;
   readonly #objectNames: () => readonly string[];
@@ -30,23 +30,23 @@ export class LazySchema extends GraphQLSchema {
   /** @param objectNames The types that implement `Node`, in any order. */
   constructor(types: TypeRegistry, objectNames: () => readonly string[]) {
     super({ directives: [GraphQLIncludeDirective, GraphQLSkipDirective], assumeValid: true });
-    this.#types = types;
+    this.types = types;
     this.#typeMap = lazyRecord(types);
     this.#objectNames = objectNames;
   }
 
   override getQueryType(): GraphQLObjectType {
-    const query = this.#types.object('Query');
+    const query = this.types.object('Query');
     invariant(query !== null, 'every schema has a query root');
     return query;
   }
 
   override getMutationType(): GraphQLObjectType | undefined {
-    return this.#types.object('Mutation') ?? undefined;
+    return this.types.object('Mutation') ?? undefined;
   }
 
   override getType(name: string): GraphQLNamedType | undefined {
-    return this.#types.find(name);
+    return this.types.find(name);
   }
 
   /** Validation looks up types by name, and lists all names. */
@@ -60,8 +60,8 @@ export class LazySchema extends GraphQLSchema {
    */
   *eachType(): Iterable<GraphQLNamedType> {
     let passed = 0;
-    for (const name of this.#types.names()) {
-      yield this.#types.make(name)!;
+    for (const name of this.types.names()) {
+      yield this.types.make(name)!;
       passed += 1;
       if (passed % typesPerSweep === 0) this.#forget();
     }
@@ -69,14 +69,14 @@ export class LazySchema extends GraphQLSchema {
   }
 
   #forget(): void {
-    this.#types.forget();
+    this.types.forget();
     this.#implementations = null;
   }
 
   override getImplementations(type: GraphQLInterfaceType) {
     if (type.name !== 'Node') return { objects: [], interfaces: [] };
     this.#implementations ??= [...this.#objectNames()].sort().map((name) => {
-      const object = this.#types.find(name);
+      const object = this.types.find(name);
       invariant(isObjectType(object), `${name} is an object type`);
       return object;
     });

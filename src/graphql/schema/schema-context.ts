@@ -14,7 +14,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { invariant } from '../../shared/invariant.ts';
-import { tableTypeNames } from '../model/inflect.ts';
+import { type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
+import { tableTypeNames, tableTypeSuffixes } from '../model/inflect.ts';
 import type { Model, SharedType, Table, TableType } from '../model/model.ts';
 
 /** Options of a model's schema. */
@@ -67,9 +68,25 @@ export function sharedInput({ model, types }: SchemaContext, name: SharedType): 
   return model.addedTypes.includes(name) ? types.input(name) : null;
 }
 
-/** The types of one schema. Filled while the schema is built, then read-only. */
+/** Registers a type. */
+export type DefineType = (name: string, make: () => GraphQLNamedType) => void;
+
+/** What may follow the base name in the name of a table's type. */
+const suffixes: readonly string[] = ['', ...new Set(Object.values(tableTypeSuffixes))];
+
+/** Names of a table's types that depend on its columns and functions. */
+function otherNames({ filterFunctions, orderFunctions, keys }: Table): readonly string[] {
+  const inputs = [...filterFunctions, ...orderFunctions].flatMap(({ input }) => input ?? []);
+  return [...inputs, ...keys.flatMap(({ inputName }) => inputName ?? [])];
+}
+
+/** The types of one schema. Those of a table are registered when one of them is asked for. */
 export class TypeRegistry {
   readonly #makers = new Map<string, () => GraphQLNamedType>();
+  /** By base name; without those that were asked for. */
+  readonly #tables = new Map<string, (define: DefineType) => void>();
+  /** Base names by names of types that are not made of them and a suffix. */
+  readonly #others = new Map<string, string>();
   readonly #made = new Map<string, GraphQLNamedType>();
   #names: readonly string[] | null = null;
 
@@ -80,14 +97,46 @@ export class TypeRegistry {
     this.#names = null;
   }
 
+  /** The same for the types of a table, once one of them is asked for. */
+  defineTable(table: Table, defineTypes: (define: DefineType) => void): void {
+    const { baseName } = table;
+    invariant(!this.#tables.has(baseName), `two tables are named ${baseName}`);
+    this.#tables.set(baseName, defineTypes);
+    for (const name of otherNames(table)) this.#others.set(name, baseName);
+  }
+
+  /** Registers the types of all tables. */
+  *defineAll(): Sliced<void> {
+    for (const baseName of this.#tables.keys()) {
+      if (sliceIsOver()) yield;
+      this.#reach(baseName);
+    }
+  }
+
+  #reach(baseName: string): void {
+    const defineTypes = this.#tables.get(baseName);
+    if (defineTypes === undefined) return;
+    this.#tables.delete(baseName);
+    defineTypes((name, make) => this.define(name, make));
+  }
+
+  #makerOf(name: string): (() => GraphQLNamedType) | undefined {
+    const known = this.#makers.get(name);
+    if (known !== undefined || this.#tables.size === 0) return known;
+    for (const suffix of suffixes) if (name.endsWith(suffix)) this.#reach(name.slice(0, name.length - suffix.length));
+    this.#reach(this.#others.get(name) ?? '');
+    return this.#makers.get(name);
+  }
+
   /** All names in code-point order. */
   names(): readonly string[] {
+    withoutPauses(this.defineAll());
     this.#names ??= [...this.#makers.keys()].sort();
     return this.#names;
   }
 
   has(name: string): boolean {
-    return this.#makers.has(name);
+    return this.#makerOf(name) !== undefined;
   }
 
   /** The type of this name, made on first use; undefined for an unknown name. */
@@ -101,7 +150,7 @@ export class TypeRegistry {
 
   /** A new type of this name, not cached; undefined for an unknown name. */
   make(name: string): GraphQLNamedType | undefined {
-    return this.#makers.get(name)?.();
+    return this.#makerOf(name)?.();
   }
 
   /** Drops the made types. Types still in use differ from those made later. */

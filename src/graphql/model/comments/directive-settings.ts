@@ -190,12 +190,23 @@ function readForeignKey(outer: DirectiveReader, entry: Readonly<Record<string, u
 /** The settings of one kind of object; null for those not set. */
 export type Settings<Kind extends CommentedObject> = ReturnType<(typeof readers)[Kind]>;
 
+interface ReadSettings<Kind extends CommentedObject> {
+  readonly settings: Settings<Kind>;
+  readonly problem: string | null;
+}
+
+/** Of objects without a directive, which are nearly all. */
+const unset = Object.fromEntries(
+  Object.entries(readers).map(([kind, read]) => [kind, { settings: read(new DirectiveReader({})), problem: null }]),
+) as { readonly [Kind in CommentedObject]: ReadSettings<Kind> };
+
 /** The settings of an object, and the first mistake in them, null for none. */
 export function readSettings<Kind extends CommentedObject>(
   catalog: Catalog,
   ...[kind, oid, column]: readonly [kind: Kind, oid: string, column?: number]
-): { readonly settings: Settings<Kind>; readonly problem: string | null } {
+): ReadSettings<Kind> {
   const directive = catalog.directive(kind, oid, column);
+  if (directive.kind === 'none') return unset[kind];
   const reader = new DirectiveReader(directive.kind === 'directive' ? directive.value : {});
   const settings = readers[kind](reader) as Settings<Kind>;
   if (directive.kind !== 'malformed') return { settings, problem: reader.problem };

@@ -7,14 +7,8 @@ import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import type { CatalogTable } from '../../catalog/catalog.ts';
 import { columnFix, validName } from '../comments/comment-fix.ts';
 import type { Column, CompositeType, Relationship, Routine, Table } from '../model.ts';
-import {
-  describeTable,
-  hasExtension,
-  type ModelContext,
-  type NameClaims,
-  noteOmission,
-  tablePath,
-} from '../model-context.ts';
+import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath } from '../model-context.ts';
+import type { NameClaims } from '../name-claims.ts';
 import { addFunctionEntries } from '../routines/function-entries.ts';
 import { isJson, isSearchable } from '../tables/columns.ts';
 import { renameFix } from '../tables/relationships.ts';

@@ -4,17 +4,10 @@
  */
 import { mapInSlices, type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import { quotePath } from '../../catalog/quote-name.ts';
-import { isEnumValueName, tableRootFields, tableTypeNames } from '../inflect.ts';
+import { isEnumValueName, tableRootFields, tableTypeNames, tableTypeSuffixes } from '../inflect.ts';
 import type { Column, Model, SharedType, Table, TableType, ValueType } from '../model.ts';
-import {
-  describeTable,
-  hasExtension,
-  type ModelContext,
-  type NameClaims,
-  noteOmission,
-  tablePath,
-  takenBy,
-} from '../model-context.ts';
+import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath, takenBy } from '../model-context.ts';
+import type { NameClaims } from '../name-claims.ts';
 import { claimFunctionInputs } from '../routines/function-entries.ts';
 import { claimRoutineTypes, keepRoutines } from '../routines/routine-types.ts';
 import { isJson, isSearchable } from '../tables/columns.ts';
@@ -206,8 +199,7 @@ function* claimTableTypes(context: ModelContext, named: Named): Sliced<ReadonlyM
       // Several features need some of them.
       const needed = needs(table).filter((type) => !types.has(type));
       if (needed.length === 0) continue;
-      const names = tableTypeNames(table.baseName);
-      for (const type of needed) types.set(type, claimType(context, table, names[type], claims));
+      for (const type of needed) types.set(type, claimType(context, table, type, claims));
     }
   }
   return new Map(
@@ -227,7 +219,7 @@ function claimShared(
   if (holder === null) return true;
   noteOmission(context, () => {
     const table = [...tables.values()].find(({ baseName }) =>
-      [baseName, ...Object.values<string>(tableTypeNames(baseName))].includes(type),
+      [baseName, ...Object.values(tableTypeSuffixes).map((suffix) => baseName + suffix)].includes(type),
     );
     const fix = table === undefined ? null : otherTableName(context, rowOf(context, table));
     const object = table === undefined ? type : tablePath(context, rowOf(context, table));
@@ -237,12 +229,13 @@ function claimShared(
   return false;
 }
 
-function claimType(context: ModelContext, table: Table, name: string, claims: NameClaims): boolean {
+function claimType(context: ModelContext, table: Table, type: TableType, claims: NameClaims): boolean {
   const row = rowOf(context, table);
   const object = tablePath(context, row);
-  const holder = claims.claim([name], `table ${object}`);
+  const holder = claims.claimTypes(table.baseName, [type], `table ${object}`);
   if (holder === null) return true;
   noteOmission(context, () => {
+    const name = tableTypeNames(table.baseName)[type];
     const fix = otherTableName(context, row);
     const reason = takenBy(holder, describeTable(context, row), `the type "${name}"`);
     return { kind: 'name', object, names: [name], reason, fix };

@@ -1,15 +1,8 @@
 /** The unique keys that name a row of a table in a link (extension `writes`, docs/nested-writes.md). */
 import { baseForm, inflectedAnd } from '../inflect.ts';
 import type { Column, Table, TableKey } from '../model.ts';
-import {
-  describeTable,
-  hasExtension,
-  type ModelContext,
-  type NameClaims,
-  noteOmission,
-  tablePath,
-  takenBy,
-} from '../model-context.ts';
+import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath, takenBy } from '../model-context.ts';
+import type { NameClaims } from '../name-claims.ts';
 import { isJson } from '../tables/columns.ts';
 import { otherTableName } from '../tables/tables.ts';
 import { isUsable, keysOf } from './conflict-targets.ts';

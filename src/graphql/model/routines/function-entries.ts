@@ -11,11 +11,11 @@ import {
   describeTable,
   hasExtension,
   type ModelContext,
-  type NameClaims,
   noteOmission,
   type Omission,
   takenBy,
 } from '../model-context.ts';
+import type { NameClaims } from '../name-claims.ts';
 import { isFilterable, isJson, isOrdered } from '../tables/columns.ts';
 import { sharesRow } from './routine-arguments.ts';
 

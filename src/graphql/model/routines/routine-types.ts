@@ -6,7 +6,8 @@
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { routineFix, typeFix, validName } from '../comments/comment-fix.ts';
 import type { ArgumentType, CompositeType, Routine, Table } from '../model.ts';
-import { type ModelContext, type NameClaims, noteOmission, takenBy } from '../model-context.ts';
+import { type ModelContext, noteOmission, takenBy } from '../model-context.ts';
+import type { NameClaims } from '../name-claims.ts';
 import { otherTableName } from '../tables/tables.ts';
 import { columnProblem } from './routine-results.ts';
 

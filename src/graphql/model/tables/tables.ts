@@ -9,7 +9,6 @@ import type { Column, Table, TableKind } from '../model.ts';
 import {
   describeTable,
   type ModelContext,
-  type NameClaims,
   noteOmission,
   type Omission,
   plainComment,
@@ -17,6 +16,7 @@ import {
   tablePath,
   takenBy,
 } from '../model-context.ts';
+import type { ClaimedType, NameClaims } from '../name-claims.ts';
 import type { TypeResolvers } from '../resolve-type.ts';
 import { buildColumns, noteOmittedColumns } from './columns.ts';
 import { allowsLookup, isAddedLookup, isAlwaysUnique } from './primary-key.ts';
@@ -107,7 +107,9 @@ export function claimTable(
   claims: NameClaims,
 ): boolean {
   const isValid = isValidName(table.baseName);
-  const holder = isValid ? claims.claim(typeNames(selected, table), `table ${selectedPath(selected)}`) : null;
+  const holder = isValid
+    ? claims.claimTypes(table.baseName, ownTypes(selected, table), `table ${selectedPath(selected)}`)
+    : null;
   if (isValid && holder === null) return true;
   if (holder !== null) {
     const reason = `${describeTable(context, selected.row)} would be "${table.baseName}" in GraphQL, and ${holder} has such a name already.`;
@@ -126,18 +128,17 @@ export function otherTableName(context: ModelContext, row: CatalogTable): string
   return tableFix(context, row, { name });
 }
 
-/** Names of all types of the table, without those of `claimAdded`. */
-function typeNames(selected: SelectedTable, table: UnlinkedTable): readonly string[] {
-  const names = tableTypeNames(table.baseName);
+/** All types of the table, without those of `claimAdded`. */
+function ownTypes(selected: SelectedTable, table: UnlinkedTable): readonly ClaimedType[] {
   const results = aggregateFunctions.filter((fn) =>
     table.columns.some((column) => column[fn] !== null && column.cast.base === null),
   );
   return [
-    ...[table.baseName, names.edge, names.connection, names.filter, names.orderBy],
-    ...(table.insert && !isAdded(table, 'insert') ? [names.insertInput, names.insertResponse] : []),
-    ...(table.update && !isAdded(table, 'update') ? [names.updateInput, names.updateResponse] : []),
-    ...(table.delete ? [names.deleteResponse] : []),
-    ...(table.aggregate && !isAddedAggregate(selected) ? [names.aggregate, ...results.map((fn) => names[fn])] : []),
+    ...([null, 'edge', 'connection', 'filter', 'orderBy'] as const),
+    ...(table.insert && !isAdded(table, 'insert') ? (['insertInput', 'insertResponse'] as const) : []),
+    ...(table.update && !isAdded(table, 'update') ? (['updateInput', 'updateResponse'] as const) : []),
+    ...(table.delete ? (['deleteResponse'] as const) : []),
+    ...(table.aggregate && !isAddedAggregate(selected) ? (['aggregate', ...results] as const) : []),
   ];
 }
 
@@ -163,30 +164,31 @@ export function claimAdded(
   const commands = (['insert', 'update'] as const)
     .filter((command) => isAdded(table, command))
     .map((command) => ({
-      claimed: [names[`${command}Input`], names[`${command}Response`]],
+      claimed: [`${command}Input`, `${command}Response`] as const,
       without: (from: UnlinkedTable): UnlinkedTable => ({ ...from, [command]: false }),
     }));
   const isAll = isAddedAggregate(selected);
   const aggregate = {
-    claimed: [names.aggregate],
+    claimed: ['aggregate'] as const,
     without: (from: UnlinkedTable): UnlinkedTable => ({ ...from, aggregate: false }),
   };
   const functions = aggregateFunctions
     .filter((fn) => table.aggregate && table.columns.some((column) => column[fn] !== null))
     .filter((fn) => isAll || table.columns.every((column) => column[fn] === null || column.cast.base !== null))
     .map((fn) => ({
-      claimed: [names[fn]],
+      claimed: [fn] as const,
       without: (from: UnlinkedTable): UnlinkedTable => ({
         ...from,
         columns: from.columns.map((column) => ({ ...column, [fn]: null })),
       }),
     }));
   return [...commands, ...(isAll ? [aggregate] : []), ...functions].reduce((kept, { claimed, without }) => {
-    const holder = claims.claim(claimed, `table ${selectedPath(selected)}`);
+    const holder = claims.claimTypes(table.baseName, claimed, `table ${selectedPath(selected)}`);
     if (holder === null) return kept;
-    const reason = takenBy(holder, describeTable(context, selected.row), `the type "${claimed[0]}"`);
+    const types = claimed.map((type) => names[type]);
+    const reason = takenBy(holder, describeTable(context, selected.row), `the type "${types[0]}"`);
     const fix = otherTableName(context, selected.row);
-    noteOmission(context, () => ({ kind: 'name', object: selectedPath(selected), names: claimed, reason, fix }));
+    noteOmission(context, () => ({ kind: 'name', object: selectedPath(selected), names: types, reason, fix }));
     return without(kept);
   }, table);
 }

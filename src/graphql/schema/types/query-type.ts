@@ -43,8 +43,8 @@ function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
 }
 
 function collection(context: SchemaContext, table: Table): FieldMaker | null {
+  if (!context.isVisible(table.namespace)) return null;
   const name = tableTypeNames(table.baseName).connection;
-  if (!context.types.has(name)) return null;
   return () => ({
     type: new GraphQLNonNull(context.types.object(name)!),
     args: argumentsOfConnection(context, table),
@@ -53,7 +53,7 @@ function collection(context: SchemaContext, table: Table): FieldMaker | null {
 }
 
 function byPk(context: SchemaContext, table: Table): FieldMaker | null {
-  if (!context.types.has(table.baseName)) return null;
+  if (!context.isVisible(table.namespace)) return null;
   return () => ({
     type: context.types.object(table.baseName)!,
     args: keyArguments(context, table)!,

@@ -20,7 +20,7 @@ import { rootRoutines } from '../routine-fields.ts';
 import { scalarTypes } from '../scalars.ts';
 import { conflictField } from './conflict-types.ts';
 import { batchField, operatorInputs } from './update-types.ts';
-import type { WriteCommand } from './write-types.ts';
+import { hasWriteInput, type WriteCommand } from './write-types.ts';
 
 const commands = ['insert', 'update', 'delete'] as const;
 
@@ -32,8 +32,8 @@ export function* buildMutationType(context: SchemaContext): Sliced<GraphQLObject
   return Object.keys(mutation.getFields()).length > 0 ? mutation : null;
 }
 
-function isVisible({ types }: SchemaContext, baseName: string, command: WriteCommand): boolean {
-  return types.has(tableTypeNames(baseName)[`${command}Response`]);
+function isVisible(context: SchemaContext, table: Table, command: WriteCommand): boolean {
+  return context.isVisible(table.namespace) && (command === 'delete' || hasWriteInput(context, table, command));
 }
 
 function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
@@ -43,7 +43,7 @@ function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
     .filter((command) => table[command])
     .map((command): RootEntry => {
       const make = () => writeField(context, table, command);
-      return [names[command], isVisible(context, baseName, command) ? make : null];
+      return [names[command], isVisible(context, table, command) ? make : null];
     });
   const batch = batchField(context, table);
   return batch === null ? entries : [...entries, [names.updateMany, batch]];

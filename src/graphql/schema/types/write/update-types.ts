@@ -23,6 +23,7 @@ import { addedInput, type SchemaContext } from '../../schema-context.ts';
 import type { FieldMaker } from '../root-type.ts';
 import { scalarTypes } from '../scalars.ts';
 import { valueType } from '../value-type.ts';
+import { hasWriteInput } from './write-types.ts';
 
 /** Registers the inputs that have an entry in this schema. */
 export function defineUpdateInputs(
@@ -38,8 +39,7 @@ export function defineUpdateInputs(
     define(name, () => new GraphQLInputObjectType({ name, fields }));
   }
   const name = tableTypeNames(table.baseName).updateEntry;
-  if (!table.addedTypes.includes('updateEntry') || !context.types.has(tableTypeNames(table.baseName).updateInput))
-    return;
+  if (!hasBatch(context, table)) return;
   define(name, () => new GraphQLInputObjectType({ name, fields: () => entryFields(context, table) }));
 }
 
@@ -53,11 +53,14 @@ function entryFields(context: SchemaContext, table: Table): GraphQLInputFieldCon
   };
 }
 
+function hasBatch(context: SchemaContext, table: Table): boolean {
+  return table.addedTypes.includes('updateEntry') && hasWriteInput(context, table, 'update');
+}
+
 /** Makes `updateMany…`; null for none. */
 export function batchField(context: SchemaContext, table: Table): FieldMaker | null {
-  if (!table.addedTypes.includes('updateEntry')) return null;
+  if (!context.isVisible(table.namespace) || !hasBatch(context, table)) return null;
   const names = tableTypeNames(table.baseName);
-  if (!context.types.has(names.updateEntry)) return null;
   return () => {
     const response = new GraphQLNonNull(context.types.object(names.updateResponse)!);
     const entry = new GraphQLNonNull(addedInput(context, table, 'updateEntry')!);

@@ -24,7 +24,7 @@ const isWritable = {
 
 /** Whether the input of this command has a field in this schema. */
 export function hasWriteInput(context: SchemaContext, table: Table, command: 'insert' | 'update'): boolean {
-  return table[command] && writableFields(context, table, command).some(([, field]) => field !== null);
+  return table[command] && table.columns.some((column) => writtenType(context, column, command) !== null);
 }
 
 /** *B*`InsertInput` or *B*`UpdateInput`. */
@@ -41,10 +41,18 @@ export function buildWriteInputType(
 
 function writableFields(context: SchemaContext, table: Table, command: 'insert' | 'update') {
   return table.columns.flatMap((column) => {
-    if (!isWritable[command](column) || column.fieldName === null || column.type === null) return [];
-    const type = valueType(context, column.type);
-    return [[column.fieldName, type && typed(type, { kind: 'column', column })] as const];
+    if (!isWritten(column, command)) return [];
+    const type = writtenType(context, column, command);
+    return [[column.fieldName!, type && typed(type, { kind: 'column', column })] as const];
   });
+}
+
+function isWritten(column: Column, command: 'insert' | 'update'): boolean {
+  return isWritable[command](column) && column.fieldName !== null && column.type !== null;
+}
+
+function writtenType(context: SchemaContext, column: Column, command: 'insert' | 'update') {
+  return isWritten(column, command) ? valueType(context, column.type!) : null;
 }
 
 /** *B*`InsertResponse`, *B*`UpdateResponse` or *B*`DeleteResponse`: the number of rows, and the rows. */
