@@ -297,6 +297,11 @@ describe('the role claim', () => {
     ['https://example.test/role', { 'https://example.test/role': 'authenticated' }],
     ['app_metadata.role', { app_metadata: { role: 'authenticated' } }],
     ['.app_metadata.role', { app_metadata: { role: 'authenticated' } }],
+    [
+      'https://hasura.io/jwt/claims.x-hasura-default-role',
+      { 'https://hasura.io/jwt/claims': { 'x-hasura-default-role': 'authenticated' } },
+    ],
+    ['a.b.c', { a: { b: { c: 'postgres' }, 'b.c': 'authenticated' } }],
   ])('the role claim may be called %s', async (jwtRoleClaim, claims) => {
     expect(await roleOf(await testServer({ jwtRoleClaim }), await token({ sub: 'x', ...claims }))).toBe(
       'authenticated',
