@@ -90,7 +90,7 @@ test.each([
     '{ productCollection { totalCount } }',
     'The comment of a table switches totalCount on: @graphql({"totalCount": {"enabled": true}}).',
   ],
-  ['{ productCollection { nodes { name } } }', 'Rows are nodes of edges: edges { node { … } }.'],
+  ['{ productCollection { items { name } } }', 'Rows are nodes of edges: edges { node { … } }.'],
   ['{ productCollection { edges { name } } }', 'The row is the node of the edge: node { name }.'],
   [
     'mutation { updateproductCollection(increment: { in_stock: 1 }) { affectedCount } }',
@@ -156,7 +156,8 @@ test.each([
   ['{ product_by_pk(id: 1) { name } }', 'productByPk'],
   ['{ getProduct(id: 1) { name } }', 'productByPk'],
   ['{ productByPk(id: 1) { inStock } }', 'in_stock'],
-  ['mutation { createProduct { id } }', 'insertIntoproductCollection'],
+  ['mutation { createProduct { id } }', 'insertproduct'],
+  ['mutation { insert_product { id } }', 'insertIntoproductCollection'],
   ['mutation { insertIntoProductCollection { id } }', 'insertIntoproductCollection'],
   ['mutation { update_product { id } }', 'updateproductCollection'],
   ['mutation { deleteCategory { id } }', 'deleteFromcategoryCollection'],

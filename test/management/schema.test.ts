@@ -103,6 +103,7 @@ describe('the schema of a role', () => {
       upsert: ['onConflict'],
       update_operator: ['increment', 'append'],
       update_many: ['updateManyTagCollection'],
+      row_write: ['insertTag', 'updateTagByPk'],
     });
     expect(seen.Tag).not.toHaveProperty('groups');
     expect((await get('anon')).body.relationships).toEqual([

@@ -110,6 +110,7 @@ export function table(oid: string, baseName: string, columns: readonly Column[],
     orderFunctions: [],
     conflictTargets: [],
     keys: [],
+    rowWrites: [],
     addedTypes: [],
     ...change,
   };

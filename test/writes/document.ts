@@ -47,9 +47,12 @@ export function documentOf(
   const variables = new Variables(random);
   const fields = writes.map((write, index) => {
     const { kind, table, columns } = write;
-    const field = `${kind === 'insert' ? 'insertInto' : kind === 'delete' ? 'deleteFrom' : kind}${table.name}Collection`;
-    const defined = schema.getMutationType()?.getFields()[field]?.args ?? [];
-    const passed = argumentsOf(write).map(([name, value]) => {
+    const many = `${kind === 'insert' ? 'insertInto' : kind === 'delete' ? 'deleteFrom' : kind}${table.name}Collection`;
+    const fields = schema.getMutationType()?.getFields() ?? {};
+    const alone = random.chance(0.6) ? ofOneRow(write) : null;
+    const field = alone !== null && alone.field in fields ? alone.field : many;
+    const defined = fields[field]?.args ?? [];
+    const passed = (field === many ? argumentsOf(write) : alone!.passed).map(([name, value]) => {
       const type = defined.find((each) => each.name === name)?.type;
       return `${name}: ${variables.print(value, type as GraphQLInputType, 0.5)}`;
     });
@@ -58,10 +61,31 @@ export function documentOf(
       ...up.map((each) => `${each.field} { ${each.columns.join(' ')} }`),
       ...down.map((each) => `${each.field}(first: 1000) { edges { node { ${each.columns.join(' ')} } } }`),
     ];
-    const records = `records { ${[...columns, ...nested].join(' ') || '__typename'} }`;
-    return `it${index}: ${field}(${passed.join(', ')}) { affectedCount ${records} }`;
+    const row = `{ ${[...columns, ...nested].join(' ') || '__typename'} }`;
+    const payload = field === many ? `{ affectedCount records ${row} }` : row;
+    return `it${index}: ${field}(${passed.join(', ')}) ${payload}`;
   });
   return { query: `mutation ${variables.declared()}{ ${fields.join(' ')} }`, variables: variables.values() };
+}
+
+/** The same write as a field of one row; null: it may be of several. */
+function ofOneRow(write: Write): { readonly field: string; readonly passed: [string, unknown][] } | null {
+  const { name, key } = write.table;
+  if (write.kind === 'insert') {
+    const [[, objects], ...others] = argumentsOf(write) as [[string, object[]], ...[string, unknown][]];
+    return objects.length === 1 ? { field: `insert${name}`, passed: [['object', objects[0]], ...others] } : null;
+  }
+  if (write.kind === 'updateMany') return null;
+  const { filter, atMost } = write.kind === 'update' ? write.change : write;
+  const given = filter.flatMap((each): [string, unknown][] =>
+    'column' in each && each.operator === 'eq' && key.includes(each.column.name)
+      ? [[each.column.name, each.value]]
+      : [],
+  );
+  const isKey = filter.length === key.length && new Set(given.map(([column]) => column)).size === key.length;
+  if (!isKey || atMost !== 1 || given.some(([, value]) => value === null)) return null;
+  const changes = argumentsOf(write).filter(([argument]) => argument !== 'filter' && argument !== 'atMost');
+  return { field: `${write.kind}${name}ByPk`, passed: [...given, ...changes] };
 }
 
 /** Conflicts of objects at one place must be written alike. */

@@ -64,6 +64,9 @@ export async function runWrites(
     done++;
     const constructs = [
       ...list.flatMap(constructsOf),
+      ...[...document.query.matchAll(/it\d+: (insert|update|delete)(?!Into|From|Many)\w+?(ByPk)?\(/g)].flatMap(
+        ([field, kind]) => (field.includes('Collection(') ? [] : [`${kind} of one row`]),
+      ),
       ...(list.length > 1 ? ['several fields'] : []),
       ...(list.some(isForged) ? ['columns of a relationship'] : []),
     ];
@@ -144,7 +147,7 @@ async function compare({ client, world, role, writes, document, below, execution
   const isOrdered = !outcome.events.has(unknownOrder);
   const shownBy = (payloadsOf: (index: number) => readonly Payload[]) =>
     writes.map((write, index) => showPayloads(write, payloadsOf(index), isOrdered)).join('\n===\n');
-  const answered = (index: number): readonly Payload[] => [answer.data[`it${index}`]].flat();
+  const answered = (index: number): readonly Payload[] => [answer.data[`it${index}`]].flat().map(payloadOf);
   const mismatch =
     difference(
       'answer',
@@ -157,6 +160,12 @@ async function compare({ client, world, role, writes, document, below, execution
     outcome.payloads.flat().some(({ affectedCount }) => affectedCount > 0) ? 'written' : 'written: no rows',
     mismatch,
   );
+}
+
+/** Fields of one row answer the row, or null. */
+function payloadOf(answer: Payload | Row | null): Payload {
+  if (answer === null) return { affectedCount: 0, records: [] };
+  return 'records' in answer ? (answer as Payload) : { affectedCount: 1, records: [answer as Row] };
 }
 
 /** A row is missing that others are made with. */

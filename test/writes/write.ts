@@ -124,7 +124,12 @@ export function generateWrite(source: Source): Write | null {
     return { kind, ...shared, changes: random.chance(0.5) ? alike(source, table, changes) : changes };
   }
   if (kind === 'delete' && fields[`deleteFrom${name}Collection`])
-    return { kind, ...shared, filter: makeFilter(source, table, 0.8), atMost: random.int(1, 6) };
+    return {
+      kind,
+      ...shared,
+      filter: makeFilter(source, table, 0.8),
+      atMost: random.chance(0.3) ? 1 : random.int(1, 6),
+    };
   return null;
 }
 
@@ -338,7 +343,14 @@ function makeChange(source: Source, table: Table, place: ChangePlace): Change {
   const isOne = related.some(({ trees }) => trees.length > 0) && random.chance(0.9);
   const filter = isOne && rowOf(source, table, likely) === null ? makeFilter(source, table, 1, among) : likely;
   const isForged = left.some((name) => set.has(name));
-  return { set, operators: once, related, filter, isForged, atMost: random.int(1, kind === 'entry' ? 3 : 8) };
+  return {
+    set,
+    operators: once,
+    related,
+    filter,
+    isForged,
+    atMost: random.chance(0.3) ? 1 : random.int(1, kind === 'entry' ? 3 : 8),
+  };
 }
 
 /** Of the entries of one statement, none changes a key, which others could refer to: by a trigger neither. */

@@ -58,6 +58,7 @@ const constructs = [
   ...['to-one, 2 deep', 'to-many, 2 deep', 'onConflict'].map((name) => `written: nested ${name}`),
   ...['several fields', 'several entries', 'several objects'].map((name) => `written: ${name}`),
   'columns of a relationship',
+  ...['insert', 'update', 'delete'].map((name) => `written: ${name} of one row`),
   ...['related row updated', 'related row deleted'],
   ...['always', 'by default'].map((name) => `insert, key: identity ${name}`),
   ...['serial', 'uuid', 'composite', 'composite serial', 'by a trigger'].map((name) => `insert, key: ${name}`),

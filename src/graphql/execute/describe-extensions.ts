@@ -2,6 +2,7 @@
 import { assertObjectType, type GraphQLInputField, type GraphQLSchema, isInputObjectType, isObjectType } from 'graphql';
 import { listOf, objectOf, oneOf, text, type ValueOf } from '../../shared/schema.ts';
 import { argumentAdditions, connectionArguments } from '../model/connection-arguments.ts';
+import { rowWriteField } from '../model/extensions/row-writes.ts';
 import { updateOperators } from '../model/extensions/update-operators.ts';
 import { tableRootFields, tableTypeNames } from '../model/inflect.ts';
 import type { Table } from '../model/model.ts';
@@ -12,7 +13,7 @@ import { argumentOrigin, fieldOrigin, inputFieldOrigin } from '../schema/origin.
 const additions = [
   'related_filter', 'related_order', 'function_filter', 'function_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'nested_insert', 'nested_update',
   ...argumentAdditions, 'groups',
-  'count_at_most', 'upsert', 'update_operator', 'update_many',
+  'count_at_most', 'upsert', 'update_operator', 'update_many', 'row_write',
 ] as const; // biome-ignore format: a list of names
 type Addition = (typeof additions)[number];
 
@@ -57,6 +58,10 @@ export function describeAdditions(schema: GraphQLSchema, table: Table): readonly
       add('update_operator', argument.name);
   const many = mutations[root.updateMany];
   if (many !== undefined && fieldOrigin(many).kind === 'update_many') add('update_many', many.name);
+  for (const command of table.rowWrites) {
+    const name = rowWriteField(table, command);
+    if (mutations[name] !== undefined) add('row_write', name);
+  }
   return [...found].flatMap(([kind, given]) => (given.length === 0 ? [] : [{ kind, names: given }]));
 }
 

@@ -173,5 +173,8 @@ export function tableRootFields(base: string) {
     update: `update${base}Collection`,
     updateMany: `updateMany${base}Collection`,
     delete: `deleteFrom${base}Collection`,
+    insertOne: `insert${base}`,
+    updateByPk: `update${base}ByPk`,
+    deleteByPk: `delete${base}ByPk`,
   } as const;
 }

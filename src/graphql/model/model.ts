@@ -132,6 +132,9 @@ export type SharedType =
   | 'TextSearchFilter'
   | 'TextSearchOrder';
 
+/** A command that writes rows. */
+export type WriteCommand = 'insert' | 'update' | 'delete';
+
 /** The purpose of a table's type. */
 export type TableType = keyof ReturnType<typeof tableTypeNames>;
 
@@ -187,6 +190,8 @@ export interface Table extends QualifiedName {
   readonly conflictTargets: readonly ConflictTarget[];
   /** Unique keys that name a row in a link (extension `writes`). */
   readonly keys: readonly TableKey[];
+  /** The commands with a root field for one row (extension `writes`). */
+  readonly rowWrites: readonly WriteCommand[];
   /** The table's extension types whose names are free. */
   readonly addedTypes: readonly TableType[];
 }

@@ -29,6 +29,8 @@ type Texts<Origin extends { readonly kind: string }> = {
 
 const functions = { sum: 'Sum', avg: 'Average', min: 'Least', max: 'Greatest' } as const;
 
+const verbs = { insert: 'Adds', update: 'Changes', delete: 'Deletes' } as const;
+
 const fieldTexts: Texts<FieldOrigin> = {
   node: 'The row with this global id.',
   collection: ({ table }) => `Rows of ${table.baseName}, in pages.`,
@@ -37,6 +39,7 @@ const fieldTexts: Texts<FieldOrigin> = {
   update: ({ table }) => `Changes rows of ${table.baseName}.`,
   update_many: ({ table }) => `Changes rows of ${table.baseName}, one entry after the other.`,
   delete: ({ table }) => `Deletes rows of ${table.baseName}.`,
+  row_write: ({ command, table }) => `${verbs[command]} one row of ${table.baseName}, and answers it.`,
   affected_count: 'How many rows were written.',
   records: 'The rows that were written.',
   node_id: 'Global id of the row.',
@@ -70,6 +73,7 @@ const argumentTexts: Texts<ArgumentOrigin> = {
   node_id: 'Global id of the row.',
   key: ({ column }) => `The ${column.fieldName} of the row.`,
   objects: 'The rows to add.',
+  object: 'The row to add.',
   on_conflict: onConflictText,
   updates: 'The changes, in order.',
   ...changeTexts,

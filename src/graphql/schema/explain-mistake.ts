@@ -309,7 +309,10 @@ function nearestField(asked: string, type: GraphQLObjectType): NamedField | unde
     field.singular ??= pluralize.singular(field.table);
     return field.singular === singular;
   });
-  const does = (action: string) => near.find((field) => field.action === action);
+  const does = (action: string) => {
+    const all = near.filter((field) => field.action === action);
+    return all.find(({ name }) => isOfOne(name) === wanted.isOne) ?? all[0];
+  };
   return does(wanted.action) ?? (reads.includes(wanted.action) ? (does('list') ?? does('one')) : undefined);
 }
 
@@ -344,12 +347,17 @@ const actions: readonly (readonly [string, RegExp])[] = [
 ];
 
 /** What a root field does, and its table: both by how such fields are called in this and other APIs. */
-function readName(field: string): { readonly action: string; readonly table: string } {
+function readName(field: string): { readonly action: string; readonly isOne: boolean; readonly table: string } {
   const [action, prefix] = actions.find(([, pattern]) => pattern.test(field)) ?? ['list', /^/];
   const rest = field.replace(prefix, '');
   const table = rest.replace(/_?(?:collection|connection|aggregate|list|by_?pk|by_?id|one)$/i, '');
-  const isOne = action === 'list' && /by_?(?:pk|id)$|_one$/i.test(field);
-  return { action: isOne ? 'one' : action, table: plain(table) };
+  const isOne = /by_?(?:pk|id)$|_one$|^create(?=[A-Z_])/i.test(field);
+  return { action: isOne && action === 'list' ? 'one' : action, isOne, table: plain(table) };
+}
+
+/** Whether a field of this API is about one row. */
+function isOfOne(name: string): boolean {
+  return !name.endsWith('Collection');
 }
 
 /** Ignores case and underscores. */

@@ -18,6 +18,7 @@ import type {
   Table,
   TableKey,
   ValueType,
+  WriteCommand,
 } from '../model/model.ts';
 import type { FilterOperator } from './operators.ts';
 
@@ -31,6 +32,7 @@ export type FieldOrigin =
   | { readonly kind: 'by_pk'; readonly table: Table }
   | { readonly kind: 'routine'; readonly routine: Routine }
   | { readonly kind: 'insert' | 'update' | 'update_many' | 'delete'; readonly table: Table }
+  | { readonly kind: 'row_write'; readonly command: WriteCommand; readonly table: Table }
   | { readonly kind: 'affected_count' | 'records'; readonly table: Table }
   | { readonly kind: 'node_id' }
   | { readonly kind: 'column'; readonly column: ResultColumn }
@@ -90,6 +92,7 @@ export type ArgumentOrigin =
   | {
       readonly kind:
         | 'objects'
+        | 'object'
         | 'on_conflict'
         | 'updates'
         | 'set'

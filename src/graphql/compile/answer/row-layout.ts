@@ -88,12 +88,16 @@ export function callsRoutine({ entries }: ObjectPlan): boolean {
   return entries.some(({ kind }) => kind === 'call');
 }
 
-/** The pieces of a payload with at most one list of records: each row is a record. */
-export function writtenPieces(context: RowContext, entries: WritePlan['entries']): readonly AnswerPiece[] {
+/** What an answer shows of the rows that were written. */
+export type WrittenAnswer = Pick<WritePlan, 'entries' | 'isRow'>;
+
+/** The pieces of a record alone, or of a payload with at most one list of records: each row is a record. */
+export function writtenPieces(context: RowContext, { entries, isRow }: WrittenAnswer): readonly AnswerPiece[] {
+  const rowOf = (object: ObjectPlan) => joinConstants<RowPart>(recordPieces(context, object));
+  if (isRow)
+    return entries.flatMap((entry) => (entry.kind === 'records' ? [{ kind: 'row', row: rowOf(entry.object) }] : []));
   const pieces = objectPieces(entries, (entry): AnswerPiece[] =>
-    entry.kind === 'affected_count'
-      ? [{ kind: 'count' }]
-      : ['[', { kind: 'rows', row: joinConstants(recordPieces(context, entry.object)) }, ']'],
+    entry.kind === 'affected_count' ? [{ kind: 'count' }] : ['[', { kind: 'rows', row: rowOf(entry.object) }, ']'],
   );
   return joinConstants<Exclude<AnswerPiece, string>>(pieces);
 }

@@ -12,6 +12,7 @@ import {
   descend,
   inputOf,
   inputsOf,
+  keySlots,
   locate,
   type MergedFields,
   misplaced,
@@ -20,7 +21,7 @@ import {
   planMerged,
 } from './planner.ts';
 import { planUpdateList } from './write/plan-update-list.ts';
-import { planWrite } from './write/plan-write.ts';
+import { planRowWrite, planWrite } from './write/plan-write.ts';
 
 const root: Nesting = { pages: [], depth: 0 };
 
@@ -76,11 +77,7 @@ function planRootValue(planner: Planner, field: MergedFields): ValuePlan {
         connection: planConnection(planner, { kind: 'table', table: origin.table }, field, root),
       };
     case 'by_pk': {
-      const slots = inputsOf(planner, field).map(({ input }) => {
-        // A null key is a request error, which `state` throws: the argument is non-null.
-        input.requireValue();
-        return input.slot();
-      });
+      const slots = keySlots(inputsOf(planner, field));
       return planRow(planner, { kind: 'key', table: origin.table, slots }, field, root);
     }
     case 'node':
@@ -91,6 +88,8 @@ function planRootValue(planner: Planner, field: MergedFields): ValuePlan {
     case 'update':
     case 'delete':
       return { kind: 'write', write: planWrite(planner, origin.kind, origin.table, field) };
+    case 'row_write':
+      return { kind: 'write', write: planRowWrite(planner, origin.command, origin.table, field) };
     case 'update_many':
       return { kind: 'update_list', list: planUpdateList(planner, origin.table, field) };
     default:

@@ -65,11 +65,11 @@ export interface RelatedObjects {
   readonly onConflict: Input | null;
 }
 
-/** The objects of an insert. */
+/** The objects of an insert: a list, or a single one. */
 export function planObjects(objects: Input): PlannedRows {
   objects.requireValue();
-  const rows =
-    objects.path() === null ? planRows([...objects.items()], objects.type, 'objects[*]') : planVariableRows(objects);
+  const items = () => (isListType(getNullableType(objects.type)) ? [...objects.items()] : [objects]);
+  const rows = objects.path() === null ? planRows(items(), objects.type, 'objects[*]') : planVariableRows(objects);
   if (rows === null) throw new PublicError('BAD_USER_INPUT', 'At least one record must be provided to objects');
   return rows;
 }

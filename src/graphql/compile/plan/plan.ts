@@ -326,6 +326,8 @@ export interface WritePlan {
   readonly table: Table;
   readonly change: WriteChange;
   readonly entries: readonly WriteEntry[];
+  /** The answer is the only record itself, or null; it is the only entry. */
+  readonly isRow: boolean;
   /** Set if related rows are written too. */
   readonly nested: NestedWrites<WriteChange> | null;
 }

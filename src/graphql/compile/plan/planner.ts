@@ -13,6 +13,7 @@ import { type ArgumentOrigin, argumentOrigin, type FieldOrigin, fieldOrigin } fr
 import { collectFields, type SelectionScope } from '../input/collect-fields.ts';
 import { Input } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
+import type { Slot } from '../input/slot.ts';
 import type { Keyed, LimitPlan, ObjectPlan, Typename } from './plan.ts';
 
 /** Shared state of one planning run. */
@@ -121,6 +122,16 @@ export function inputOf(inputs: Inputs, kind: ArgumentOrigin['kind']): Input {
   const found = maybeInputOf(inputs, kind);
   invariant(found, `no argument of kind ${kind}`);
   return found;
+}
+
+/** The values of the arguments for a key, in key order. */
+export function keySlots(inputs: Inputs): readonly Slot[] {
+  return inputs.flatMap(({ origin, input }) => {
+    if (origin.kind !== 'key') return [];
+    // A null key is a request error, which `state` throws: the argument is non-null.
+    input.requireValue();
+    return [input.slot()];
+  });
 }
 
 /** A table of the model. */

@@ -152,7 +152,7 @@ function printUpdateList(
   const { table, entries } = list;
   return list.writes.flatMap(({ change, place }): readonly Printed[] => {
     if (change.kind === 'update') {
-      const alone = { key, kind: 'write', write: { table, change, entries, nested: null } } as const;
+      const alone = { key, kind: 'write', write: { table, change, entries, isRow: false, nested: null } } as const;
       return printMutationField(plan, alone, longObjects).map((printed) => ({
         ...printed,
         result: 'elements',
@@ -184,7 +184,7 @@ function refusalsOfChange(change: WriteChange, place: Refusals['place'] = null):
 
 function printNestedWrites(
   printer: SqlPrinter,
-  { table, entries }: WritePlan,
+  { table, ...written }: WritePlan,
   nested: NestedWrites<WriteChange>,
   check: Sql | null,
 ): readonly Printed[] {
@@ -195,7 +195,7 @@ function printNestedWrites(
     const refusals = isLink ? { ...noRefusals, place } : refusalsOfChange(change, place);
     return { ...printSql(printStep(new Names(), step, index)), layout: null, result: 'none', refusals };
   });
-  const { statement, layout } = printAnswer(printer, entries, nestedRows(printer.names, table, nested), check);
+  const { statement, layout } = printAnswer(printer, written, nestedRows(printer.names, table, nested), check);
   return [...printed, valueStatement(statement, layout, { ...noRefusals, place: steps[root]!.place })];
 }
 

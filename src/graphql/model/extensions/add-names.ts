@@ -9,6 +9,7 @@ import { isJsonResult } from '../tables/columns.ts';
 import { addEntries, type Named } from './added-entries.ts';
 import { addTypes } from './added-types.ts';
 import { addConflictTargets } from './conflict-targets.ts';
+import { addRowWrites } from './row-writes.ts';
 import { addKeys } from './table-keys.ts';
 
 /** The tables with their extension entries and types, the shared types, and the routines and composite types that get their names. */
@@ -24,7 +25,7 @@ export function* addNames(
   const tables = new Map(targeted.map((table) => [table.oid, table]));
   const added = yield* addTypes(context, { ...named, tables });
   noteArguments(context, added.tables, added.routines);
-  return added;
+  return { ...added, tables: yield* addRowWrites(context, added) };
 }
 
 function noteArguments(

@@ -118,7 +118,7 @@ function conflictTypes({ conflictTargets, columns }: Table): readonly TableType[
 }
 
 /** What has each root field of mutations. */
-function mutationFields({ tables, routines }: Named): ReadonlyMap<string, string> {
+export function mutationFields({ tables, routines }: Pick<Named, 'tables' | 'routines'>): ReadonlyMap<string, string> {
   const commands = ['insert', 'update', 'delete'] as const;
   return new Map([
     ...[...tables.values()].flatMap((table) =>

@@ -31,6 +31,7 @@ export const nothingAdded = {
   orderFunctions: [],
   conflictTargets: [],
   keys: [],
+  rowWrites: [],
   addedTypes: [],
 } as const satisfies Partial<Table>;
 

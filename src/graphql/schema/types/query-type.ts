@@ -1,10 +1,5 @@
 /** The query root: `node`, every table's collection and lookup by key, and the routines that only read. */
-import {
-  type GraphQLFieldConfig,
-  type GraphQLFieldConfigArgumentMap,
-  GraphQLNonNull,
-  type GraphQLObjectType,
-} from 'graphql';
+import { type GraphQLFieldConfig, GraphQLNonNull, type GraphQLObjectType } from 'graphql';
 import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import { tableRootFields, tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
@@ -12,11 +7,11 @@ import { describeRoot } from '../describe-type.ts';
 import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { argumentsOfConnection } from './connection-types.ts';
+import { keyArguments } from './key-arguments.ts';
 import { nodeIdName, nodeInterface } from './object-type.ts';
 import { type FieldMaker, type RootEntry, RootType } from './root-type.ts';
 import { compareOids, rootRoutines } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
-import { valueType } from './value-type.ts';
 
 /** `Query`; never empty, because it has `node`. Fields of tables take precedence over routines. */
 export function* buildQueryType(context: SchemaContext): Sliced<GraphQLObjectType> {
@@ -38,7 +33,7 @@ function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
   const names = tableRootFields(table.baseName);
   return [
     ...(table.rootField ? [[names.collection, collection(context, table)] as const] : []),
-    ...(keyArguments(context, table) ? [[names.byPk, byPk(context, table)] as const] : []),
+    ...(table.byPk && keyArguments(context, table) ? [[names.byPk, byPk(context, table)] as const] : []),
   ];
 }
 
@@ -59,18 +54,4 @@ function byPk(context: SchemaContext, table: Table): FieldMaker | null {
     args: keyArguments(context, table)!,
     extensions: withOrigin({ kind: 'by_pk', table }),
   });
-}
-
-/** One required argument per key column, in key order; null if there is no lookup or a column cannot be an argument. */
-function keyArguments(context: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap | null {
-  if (!table.byPk) return null;
-  const args: GraphQLFieldConfigArgumentMap = {};
-  for (const number of table.primaryKey) {
-    const column = table.columns.find((each) => each.number === number);
-    const type = column?.type ? valueType(context, column.type) : null;
-    if (!column || !type || column.fieldName === null) return null;
-    args[column.fieldName] = typed(new GraphQLNonNull(type), { kind: 'key', column });
-  }
-  // Two key columns with one field name cannot both be given.
-  return Object.keys(args).length === table.primaryKey.length ? args : null;
 }

@@ -3,7 +3,7 @@
  *
  * See plan-insert.ts for the objects of inserts, plan-assignments.ts for the changes of updates.
  */
-import type { Table } from '../../../model/model.ts';
+import type { Table, WriteCommand } from '../../../model/model.ts';
 import type { Input } from '../../input/input.ts';
 import type { UpdateChange, WritePlan } from '../plan.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type Inputs,
   inputOf,
   inputsOf,
+  keySlots,
   type MergedFields,
   maybeInputOf,
   objectTypeOf,
@@ -37,17 +38,35 @@ export function planWrite(
           inputOf(inputs, 'objects'),
           maybeInputOf(inputs, 'on_conflict'),
         )
-      : planChange({ planner, table, nodes: field.nodes }, kind, inputs);
-  return { table, ...planned, entries: planWritten(planner, table, field) };
+      : planChange({ planner, table, nodes: field.nodes }, kind, inputs, planRows(planner, table, inputs));
+  return { table, ...planned, entries: planWritten(planner, table, field), isRow: false };
+}
+
+/** Plans the write of one row, whose result is the row. Others are never written: the key finds one at most. */
+export function planRowWrite(planner: Planner, command: WriteCommand, table: Table, field: MergedFields): WritePlan {
+  const inputs = inputsOf(planner, field);
+  const target = { planner, table, nodes: field.nodes };
+  const byKey = () => ({
+    filter: { kind: 'key', table, slots: keySlots(inputs) } as const,
+    atMost: { kind: 'constant', value: '1' } as const,
+  });
+  const planned =
+    command === 'insert'
+      ? planInsert(target, inputOf(inputs, 'object'), maybeInputOf(inputs, 'on_conflict'))
+      : planChange(target, command, inputs, byKey());
+  return { table, ...planned, entries: [{ key: field.key, ...planRecord(planner, table, field) }], isRow: true };
 }
 
 /** The result of a write. */
 export function planWritten(planner: Planner, table: Table, field: MergedFields): WritePlan['entries'] {
-  return planFields(planner, objectTypeOf(field.definition), field.nodes, ({ origin, definition, nodes }) => {
-    if (origin.kind === 'affected_count') return { kind: 'affected_count' } as const;
-    const row = { type: objectTypeOf(definition), table, nesting: descend(planner, { pages: [], depth: 0 }) };
-    return { kind: 'records', object: planner.planObject(planner, row, nodes) } as const;
-  });
+  return planFields(planner, objectTypeOf(field.definition), field.nodes, (entry) =>
+    entry.origin.kind === 'affected_count' ? ({ kind: 'affected_count' } as const) : planRecord(planner, table, entry),
+  );
+}
+
+function planRecord(planner: Planner, table: Table, { definition, nodes }: MergedFields) {
+  const row = { type: objectTypeOf(definition), table, nesting: descend(planner, { pages: [], depth: 0 }) };
+  return { kind: 'records', object: planner.planObject(planner, row, nodes) } as const;
 }
 
 /** Arguments, or entries of an input object. */
@@ -57,23 +76,30 @@ function planChange(
   { planner, table, nodes }: WriteTarget,
   kind: 'update' | 'delete',
   inputs: Inputs,
+  rows: ChangedRows,
 ): Pick<WritePlan, 'change' | 'nested'> {
-  if (kind === 'delete') return { change: { kind, ...planRows(planner, table, inputs) }, nested: null };
-  const change = planUpdate(planner, table, inputs, { withRelated: true, holder: null });
+  if (kind === 'delete') return { change: { kind, ...rows }, nested: null };
+  const change = { ...planChanges(planner, inputs, { withRelated: true, holder: null }), ...rows };
   return planRelated(planner, { table, nodes }, change, inputOf(inputs, 'set'));
 }
 
 /** The change of an update. Related rows in it are planned by `planRelated`. */
 export function planUpdate(planner: Planner, table: Table, inputs: ChangeInputs, how: ChangeContext): UpdateChange {
+  return { ...planChanges(planner, inputs, how), ...planRows(planner, table, inputs) };
+}
+
+function planChanges(planner: Planner, inputs: ChangeInputs, how: ChangeContext): Pick<UpdateChange, 'kind' | 'set'> {
   const set = planAssignments(
     new Map(inputs.flatMap(({ origin: { kind }, input }) => (isChange(kind) ? [[kind, input]] : []))),
     how,
   );
   addRemoved(planner.budget, set);
-  return { kind: 'update', set, ...planRows(planner, table, inputs) };
+  return { kind: 'update', set };
 }
 
-function planRows(planner: Planner, table: Table, inputs: ChangeInputs): Pick<UpdateChange, 'filter' | 'atMost'> {
+type ChangedRows = Pick<UpdateChange, 'filter' | 'atMost'>;
+
+function planRows(planner: Planner, table: Table, inputs: ChangeInputs): ChangedRows {
   const inputOf = (name: string) => inputs.find(({ origin }) => origin.kind === name)?.input;
   return planChangedRows({ planner, table, depth: 1 }, { filter: inputOf('filter'), atMost: inputOf('at_most') });
 }

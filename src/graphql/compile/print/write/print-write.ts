@@ -9,8 +9,8 @@
 
 import type { Table } from '../../../model/model.ts';
 import { isStored } from '../../../model/tables/tables.ts';
-import { type AnswerLayout, layOutAll } from '../../answer/answer-layout.ts';
-import { jsonPieces, Selection, writtenPieces } from '../../answer/row-layout.ts';
+import { type AnswerLayout, type AnswerPiece, layOutAll } from '../../answer/answer-layout.ts';
+import { jsonPieces, Selection, type WrittenAnswer, writtenPieces } from '../../answer/row-layout.ts';
 import { pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
 import type { ObjectPlan, WriteChange, WritePlan } from '../../plan/plan.ts';
 import { conjunction, printCondition, where } from '../../sql/condition.ts';
@@ -41,11 +41,11 @@ export interface WrittenRows {
 /** @param check Refuses changed column types (print-schema-assertion.ts); null: nothing to check. */
 export function printWrite(
   printer: SqlPrinter,
-  { table, change, entries }: Omit<WritePlan, 'nested'>,
+  { table, change, ...written }: Omit<WritePlan, 'nested'>,
   check: Sql | null,
 ): PrintedRows {
   const { names } = printer;
-  const records = recordsIn(entries);
+  const records = recordsIn(written.entries);
   const isVolatile = records.some(runsVolatile);
   // If a column is returned, the write fails for a row that policies hide from the role.
   const visible = table.columns.find(({ selectable }) => selectable);
@@ -54,17 +54,17 @@ export function printWrite(
     const write = printChange(names, { table, change, alias });
     const row = directRow(alias, table);
     const selection = new Selection();
-    const pieces = writtenPieces({ printer, row, selection, isRow: null }, entries);
+    const pieces = writtenPieces({ printer, row, selection, isRow: null }, written);
     if (selection.count === 0) selection.add(null, visible === undefined ? sql`1` : row.column(visible));
     if (check !== null) selection.add(null, check);
-    return { statement: sql`${write} returning ${selection.print()}`, layout: layOutAll(pieces) };
+    return { statement: sql`${write} returning ${selection.print()}`, layout: layOutWritten(pieces, written) };
   }
   const row = new SubqueryRow(names.next('x'));
   if (visible !== undefined) row.column(visible);
   const guard = printGuard(change, row, isVolatile);
   return printAnswer(
     printer,
-    entries,
+    written,
     { row, guard, expressions: () => printWritten(names, { table, change }, row) },
     check,
   );
@@ -73,19 +73,20 @@ export function printWrite(
 /** The answer as a statement that reads the rows. @param check As in `printWrite`. */
 export function printAnswer(
   printer: SqlPrinter,
-  entries: WritePlan['entries'],
+  written: WrittenAnswer,
   rows: WrittenRows,
   check: Sql | null,
 ): PrintedRows {
   const { names } = printer;
+  const { entries } = written;
   const { row, guard } = rows;
   const alias = ident(row.alias);
   const selection = new Selection();
   const select = (from: Sql) =>
     sql`with ${rows.expressions()} select ${selection.print()} from ${from}${printOffset(guard, check)}`;
   if (recordsIn(entries).length === 1) {
-    const pieces = writtenPieces({ printer, row, selection, isRow: null }, entries);
-    return { statement: select(alias), layout: layOutAll(pieces) };
+    const pieces = writtenPieces({ printer, row, selection, isRow: null }, written);
+    return { statement: select(alias), layout: layOutWritten(pieces, written) };
   }
   const counted = names.next('n');
   const pieces = jsonPieces(selection, entries, {
@@ -99,6 +100,11 @@ export function printAnswer(
     statement: select(sql`(select pg_catalog.count(*) as "n" from ${alias}) as ${ident(counted)}`),
     layout: layOutAll([{ kind: 'rows', row: pieces }]),
   };
+}
+
+/** The layout of the written rows. A rule may return more rows than were written. */
+function layOutWritten(pieces: readonly AnswerPiece[], { isRow }: WrittenAnswer): AnswerLayout {
+  return { ...layOutAll(pieces), limit: isRow ? { kind: 'constant', value: 1 } : null };
 }
 
 /** ` offset …` of expressions that are always null: PostgreSQL evaluates it before it reads a row, even of no rows. */

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { mapInSlices, type Sliced } from '../../../../shared/slices.ts';
 import { tableRootFields, tableTypeNames } from '../../../model/inflect.ts';
-import type { Table } from '../../../model/model.ts';
+import type { Table, WriteCommand } from '../../../model/model.ts';
 import { describeRoot } from '../../describe-type.ts';
 import { typed, withOrigin } from '../../origin.ts';
 import type { SchemaContext } from '../../schema-context.ts';
@@ -19,8 +19,9 @@ import { type RootEntry, RootType } from '../root-type.ts';
 import { rootRoutines } from '../routine-fields.ts';
 import { scalarTypes } from '../scalars.ts';
 import { conflictField } from './conflict-types.ts';
-import { batchField, operatorInputs } from './update-types.ts';
-import { hasWriteInput, type WriteCommand } from './write-types.ts';
+import { rowWriteEntries } from './row-write-fields.ts';
+import { batchField, changeArguments } from './update-types.ts';
+import { hasWriteInput } from './write-types.ts';
 
 const commands = ['insert', 'update', 'delete'] as const;
 
@@ -46,7 +47,8 @@ function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
       return [names[command], isVisible(context, table, command) ? make : null];
     });
   const batch = batchField(context, table);
-  return batch === null ? entries : [...entries, [names.updateMany, batch]];
+  const added = batch === null ? [] : [[names.updateMany, batch] as const];
+  return [...entries, ...added, ...rowWriteEntries(context, table, (command) => isVisible(context, table, command))];
 }
 
 function writeField(context: SchemaContext, table: Table, command: WriteCommand): GraphQLFieldConfig<unknown, unknown> {
@@ -73,7 +75,6 @@ function updateArguments(
   table: Table,
   guards: GraphQLFieldConfigArgumentMap,
 ): GraphQLFieldConfigArgumentMap {
-  const set = context.types.input(tableTypeNames(table.baseName).updateInput)!;
-  const operators = operatorInputs(context, table).map(([kind, input]) => [kind, typed(input, { kind })]);
-  return { set: typed(new GraphQLNonNull(set), { kind: 'set' }), ...guards, ...Object.fromEntries(operators) };
+  const { set, operators } = changeArguments(context, table);
+  return { set, ...guards, ...operators };
 }

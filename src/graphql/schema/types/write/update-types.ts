@@ -72,8 +72,15 @@ export function batchField(context: SchemaContext, table: Table): FieldMaker | n
   };
 }
 
+/** The arguments of an update for its changes. */
+export function changeArguments(context: SchemaContext, table: Table) {
+  const set = context.types.input(tableTypeNames(table.baseName).updateInput)!;
+  const operators = operatorInputs(context, table).map(([kind, input]) => [kind, typed(input, { kind })] as const);
+  return { set: typed(new GraphQLNonNull(set), { kind: 'set' }), operators: Object.fromEntries(operators) };
+}
+
 /** The inputs of a table's operators, by operator. */
-export function operatorInputs(
+function operatorInputs(
   context: SchemaContext,
   table: Table,
 ): readonly (readonly [operator: UpdateOperator, input: GraphQLInputObjectType])[] {

@@ -6,16 +6,13 @@
  */
 import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, GraphQLObjectType } from 'graphql';
 import { tableTypeNames } from '../../../model/inflect.ts';
-import type { Column, Table } from '../../../model/model.ts';
+import type { Column, Table, WriteCommand } from '../../../model/model.ts';
 import { fieldMap } from '../../field-map.ts';
 import { typed } from '../../origin.ts';
 import type { SchemaContext } from '../../schema-context.ts';
 import { scalarTypes } from '../scalars.ts';
 import { valueType } from '../value-type.ts';
 import { nestedFields } from './nested-write-types.ts';
-
-/** The command of a root field. */
-export type WriteCommand = 'insert' | 'update' | 'delete';
 
 const isWritable = {
   insert: ({ insertable }: Column) => insertable,

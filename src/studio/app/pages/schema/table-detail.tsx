@@ -91,6 +91,7 @@ const additions: Readonly<Record<string, string>> = {
   upsert: 'Update rows that are there',
   update_operator: 'Update by values of the row',
   update_many: 'List of updates',
+  row_write: 'Write one row',
 };
 
 function Additions({ added }: { readonly added: readonly Added[] }) {
