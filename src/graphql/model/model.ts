@@ -7,6 +7,7 @@
  */
 import type { ExtensionName } from '../../config/extensions.ts';
 import type { NondeterministicCollation, TypeOperators } from '../catalog/catalog.ts';
+import type { IndexExpression } from './index-tokens.ts';
 import type { tableTypeNames } from './inflect.ts';
 import type { ScalarName } from './scalars.ts';
 
@@ -215,22 +216,6 @@ export interface TableKey {
   readonly columns: readonly number[];
   readonly inputName: string | null;
 }
-
-/** An expression over a table's columns, in tokens, with the schema of every name. */
-export type IndexExpression = readonly IndexToken[];
-
-/** A token of an index expression. */
-export type IndexToken =
-  | { readonly kind: 'column'; readonly number: number }
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'number'; readonly value: number }
-  | ({ readonly kind: 'function' | 'operator' | 'cast' } & QualifiedName)
-  | { readonly kind: 'word'; readonly word: IndexWord };
-
-/** Key words and marks of index expressions. */
-export type IndexWord =
-  | 'AND' | 'OR' | 'NOT' | 'IS' | 'NULL' | 'TRUE' | 'FALSE' | 'UNKNOWN' | 'ANY' | 'ALL' | 'ARRAY' | 'COALESCE' | 'GREATEST' | 'LEAST'
-  | 'AT' | 'TIME' | 'ZONE' | '(' | ')' | '[' | ']' | ','; // biome-ignore format: a list of words
 
 /** A function of a row as an entry of a filter or order, named after its computed field. */
 export interface FunctionEntry {

@@ -2,8 +2,9 @@
 import type { CatalogIndex } from '../../catalog/catalog.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { validName } from '../comments/comment-fix.ts';
+import type { IndexExpression } from '../index-tokens.ts';
 import { isEnumValueName } from '../inflect.ts';
-import type { Column, ConflictTarget, IndexExpression, Table } from '../model.ts';
+import type { Column, ConflictTarget, Table } from '../model.ts';
 import { describeTable, hasExtension, type ModelContext, noteOmission } from '../model-context.ts';
 import { readIndexExpression } from '../tables/index-expression.ts';
 import { rowOf } from './added-entries.ts';

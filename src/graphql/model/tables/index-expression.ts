@@ -4,7 +4,7 @@
  * They were printed with a search path of `pg_catalog`, and are parsed again with the path of a request: a bare name
  * could then mean an object that a user put into an exposed schema. Uncertain expressions are not read.
  */
-import type { IndexExpression, IndexToken, IndexWord } from '../model.ts';
+import type { IndexExpression, IndexToken, IndexWord } from '../index-tokens.ts';
 
 /** Longest expression that is read, in characters: the stack of a regular expression ends at some millions. */
 const maxLength = 100_000;

@@ -9,7 +9,8 @@
  */
 
 import { invariant, unreachable } from '../../../../shared/invariant.ts';
-import type { Column, ConflictTarget, IndexExpression, IndexToken, IndexWord, Table } from '../../../model/model.ts';
+import type { IndexExpression, IndexToken, IndexWord } from '../../../model/index-tokens.ts';
+import type { Column, ConflictTarget, Table } from '../../../model/model.ts';
 import type { ConflictPlan } from '../../plan/plan.ts';
 import { columnOf } from '../../plan/plan-order.ts';
 import { mayMeetHidden } from '../../plan/write/plan-conflict.ts';
