@@ -197,7 +197,6 @@ interface Parts {
 /** A model of these parts. */
 export function model({ tables = [], enums = [], routines = [], namespaces = ['lib+'] }: Parts): Model {
   return {
-    fingerprint: 'test',
     namespaces: namespaces.map((name) => ({
       name: name.replace('+', ''),
       inflectNames: true,

@@ -10,6 +10,7 @@ import { quoteAlways } from '../catalog/quote-name.ts';
 import { buildModelInSlices } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
 import type { ModelOptions } from '../model/model-context.ts';
+import { isSameModel } from '../model/same-model.ts';
 import { buildIntrospectionSchema, buildSchemaInSlices, type IntrospectionPolicy } from '../schema/build-schema.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
@@ -22,8 +23,8 @@ export type ReflectionOptions = Pick<
 
 /** The schema shared by all roles that see the same. */
 interface SharedSchema {
+  readonly policy: IntrospectionPolicy;
   /** Equal for roles that see the same. */
-  readonly key: string;
   readonly model: Model;
   readonly schema: GraphQLSchema;
   /** Resolves to the schema for `__schema` and `__type`, made on first use; null if introspection is off. */
@@ -61,9 +62,11 @@ export class Reflection {
   readonly #options: ReflectionOptions;
   /** In order of use, the most recent last. */
   readonly #roles = new Map<string, RoleReflection>();
-  readonly #schemas = new Map<string, SharedSchema>();
-  /** What is being built, by role and by key of the schema: for all who ask for it meanwhile. */
+  readonly #schemas = new Set<SharedSchema>();
+  /** What is being built, by role: for all who ask for it meanwhile. */
   #building = new Map<string, Promise<SharedSchema>>();
+  /** The last schema that is looked for or built: one after the other, so that equal models find each other's. */
+  #sharing: Promise<unknown> = Promise.resolve();
   #size = 0;
   /** Schemas of the previous reflection, by roles not requested since; each is kept until one of its roles is. */
   readonly #previous = new Map<string, SharedSchema>();
@@ -83,7 +86,7 @@ export class Reflection {
   #continue(previous: Reflection): void {
     const seen = { catalog: this.catalog, readUntil: this.#readUntil };
     for (const [name, role] of previous.#roles) this.#roles.set(name, { ...role, ...seen });
-    for (const [key, shared] of previous.#schemas) this.#schemas.set(key, shared);
+    for (const shared of previous.#schemas) this.#schemas.add(shared);
     this.#size = previous.#size;
     this.#building = previous.#building;
   }
@@ -129,13 +132,13 @@ export class Reflection {
       if (!isFull || this.#roles.size === 1) return;
       this.#roles.delete(role);
       if ([...this.#roles.values()].some((other) => other.shared === shared)) continue;
-      this.#schemas.delete(shared.key);
+      this.#schemas.delete(shared);
       this.#size -= sizeOf(shared.model);
     }
   }
 
   #share(role: string): Promise<SharedSchema> {
-    return this.#once(`role ${role}`, async () => {
+    return this.#once(role, async () => {
       const { extensions } = this.#options;
       const model = await inSlices(buildModelInSlices(this.catalog, { role, extensions }));
       return this.#shareModel(role, model);
@@ -143,42 +146,54 @@ export class Reflection {
   }
 
   /** What is being built already, or `build`. */
-  #once(name: string, build: () => Promise<SharedSchema>): Promise<SharedSchema> {
-    const begun = this.#building.get(name);
+  #once(role: string, build: () => Promise<SharedSchema>): Promise<SharedSchema> {
+    const begun = this.#building.get(role);
     if (begun !== undefined) return begun;
-    const building = build().finally(() => this.#building.delete(name));
-    this.#building.set(name, building);
+    const building = build().finally(() => this.#building.delete(role));
+    this.#building.set(role, building);
     return building;
   }
 
-  async #shareModel(role: string, model: Model): Promise<SharedSchema> {
-    const { introspection: mode, serviceRole, variablePositions } = this.#options;
+  #shareModel(role: string, model: Model): Promise<SharedSchema> {
+    const { introspection: mode, serviceRole } = this.#options;
     const always = mode === 'always' || (mode === 'service' && role === serviceRole);
     const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';
-    const key = `${policy}:${model.fingerprint}`;
-    const known = this.#schemas.get(key) ?? this.#previous.values().find((shared) => shared.key === key);
-    if (known) return this.#keep(known);
-    return this.#once(`schema ${key}`, async () => {
-      const schema = await inSlices(buildSchemaInSlices(model));
-      const described = buildIntrospectionSchema(model, policy);
-      // If a namespace is hidden from introspection, a suggestion could name its objects.
-      const suggestions = described !== null && (always || model.namespaces.every((each) => each.introspection));
-      const options = {
-        model,
-        schema,
-        introspection: described !== null,
-        suggestions,
-        strictVariablePositions: variablePositions === 'strict',
-        counts: this.documentCounts,
-      };
-      const introspection = described && runOnce(described);
-      return this.#keep({ key, model, schema, introspection, suggestions, documents: new Documents(options) });
-    });
+    const shared = this.#sharing.then(async () =>
+      this.#keep((await this.#find(policy, model)) ?? (await this.#build(policy, model))),
+    );
+    this.#sharing = shared.catch(() => {});
+    return shared;
+  }
+
+  /** The schema of an equal model; null for none. */
+  async #find(policy: IntrospectionPolicy, model: Model): Promise<SharedSchema | null> {
+    for (const known of new Set([...this.#schemas, ...this.#previous.values()])) {
+      if (known.policy === policy && (await inSlices(isSameModel(known.model, model)))) return known;
+    }
+    return null;
+  }
+
+  async #build(policy: IntrospectionPolicy, model: Model): Promise<SharedSchema> {
+    const schema = await inSlices(buildSchemaInSlices(model));
+    const described = buildIntrospectionSchema(model, policy);
+    // If a namespace is hidden from introspection, a suggestion could name its objects.
+    const suggestions =
+      described !== null && (policy === 'always' || model.namespaces.every((each) => each.introspection));
+    const options = {
+      model,
+      schema,
+      introspection: described !== null,
+      suggestions,
+      strictVariablePositions: this.#options.variablePositions === 'strict',
+      counts: this.documentCounts,
+    };
+    const introspection = described && runOnce(described);
+    return { policy, model, schema, introspection, suggestions, documents: new Documents(options) };
   }
 
   #keep(shared: SharedSchema): SharedSchema {
-    if (!this.#schemas.has(shared.key)) this.#size += sizeOf(shared.model);
-    this.#schemas.set(shared.key, shared);
+    if (!this.#schemas.has(shared)) this.#size += sizeOf(shared.model);
+    this.#schemas.add(shared);
     return shared;
   }
 }

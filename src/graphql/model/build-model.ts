@@ -5,7 +5,6 @@
  * dependency: tables and enums claim type names, columns need the enums, relationships need the tables, and routines
  * come last, because a table's field takes precedence.
  */
-import { createHash } from 'node:crypto';
 import { mapInSlices, type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
@@ -81,8 +80,7 @@ function* build(context: ModelContext): Sliced<Model> {
   }
   const content = errors.length === 0 ? yield* buildContent(context) : emptyContent;
   const namespaces = [...context.namespaces.values()].filter((namespace) => namespace.exposed).map(toModelNamespace);
-  const identity = { namespaces, ...content, directiveError: errors[0] ?? null };
-  return { fingerprint: yield* modelFingerprint(identity), ...identity };
+  return { namespaces, ...content, directiveError: errors[0] ?? null };
 }
 
 function noteIntrospection(context: ModelContext, { oid, name, introspection }: ContextNamespace): void {
@@ -121,7 +119,14 @@ function* buildContent(context: ModelContext): Sliced<Content> {
   const byOid = new Map(unlinked.map((table) => [table.oid, table]));
   const relationships = yield* buildRelationships(context, byOid);
   const composites = new Composites({ context, types, tables: byOid });
-  const routines = yield* buildRoutines({ context, types, enums, composites, tables: byOid, ...rootFields(unlinked) });
+  const routines = yield* buildRoutines({
+    context,
+    types,
+    enums,
+    composites,
+    tables: byOid,
+    rootFields: lazyRootFields(unlinked),
+  });
   const computed = computedFields(routines);
   const fields = new Set([...routines.values()].map(({ use, fieldName }) => `${use} ${fieldName}`));
   const tables = new Map<string, Table>();
@@ -194,6 +199,15 @@ function* resolveNames(context: ModelContext): Sliced<{
   return { winners: yield* addTo(rebuilt), enums, types: final, claims };
 }
 
+/** Names of root fields of tables, read when the first function asks: databases without functions have thousands for nothing. */
+function lazyRootFields(tables: readonly UnlinkedTable[]): () => ReturnType<typeof rootFields> {
+  let known: ReturnType<typeof rootFields> | null = null;
+  return () => {
+    known ??= rootFields(tables);
+    return known;
+  };
+}
+
 function rootFields(tables: readonly UnlinkedTable[]) {
   const queryFields = new Set(['node']);
   const mutationFields = new Set<string>();
@@ -206,7 +220,7 @@ function rootFields(tables: readonly UnlinkedTable[]) {
     if (table.update && !isAdded(table, 'update')) mutationFields.add(fields.update);
     if (table.delete) mutationFields.add(fields.delete);
   }
-  return { queryFields, mutationFields };
+  return { query: queryFields, mutation: mutationFields };
 }
 
 /** Oids of each table's computed fields, by its oid. */
@@ -214,38 +228,4 @@ function computedFields(routines: ReadonlyMap<string, Routine>): ReadonlyMap<str
   const computed = [...routines.values()].filter(({ use }) => use === 'computed');
   const byTable = Map.groupBy(computed, ({ table }) => table ?? '');
   return new Map([...byTable].map(([table, fields]) => [table, fields.map(({ oid }) => oid)]));
-}
-
-/**
- * Hash of everything that schema and statements depend on: roles with equal hashes share both.
- *
- * Most columns share a few type objects, so a type is written once and then referenced by number; other objects are
- * written as values without names. For ten thousand tables the full text would be a hundred megabytes.
- *
- * @returns 32 hexadecimal digits.
- */
-function* modelFingerprint(model: Omit<Model, 'fingerprint'>): Sliced<string> {
-  const hash = createHash('sha256');
-  const types = new Map<object, number>();
-  const written = (value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null) return value;
-    const known = types.get(value);
-    if (known !== undefined) return { known };
-    types.set(value, types.size);
-    return value;
-  };
-  hash.update(JSON.stringify([model.namespaces, model.directiveError, model.addedTypes]));
-  for (const { columns, ...table } of model.tables.values()) {
-    if (sliceIsOver()) yield;
-    const rows = columns.map((column) => Object.values(column).map(written));
-    hash.update(JSON.stringify([Object.values(table), rows]));
-  }
-  for (const part of [model.enums, model.routines, model.composites]) {
-    hash.update(';');
-    for (const object of part.values()) {
-      if (sliceIsOver()) yield;
-      hash.update(JSON.stringify(object));
-    }
-  }
-  return hash.digest('hex').slice(0, 32);
 }

@@ -2,7 +2,7 @@
  * The model: the part of the exposed namespaces that one role may see, with every GraphQL name decided.
  *
  * Plain frozen data, made by build-model.ts from a catalog and a role. Roles that see the same share one model
- * (`fingerprint`). Objects reference each other by oid, through `tables`, `enums` and `routines`. Schema and plans are
+ * (same-model.ts). Objects reference each other by oid, through `tables`, `enums` and `routines`. Schema and plans are
  * made from it; it knows nothing of GraphQL objects or SQL text.
  */
 import type { ExtensionName } from '../../config/extensions.ts';
@@ -92,8 +92,6 @@ export interface ModelNamespace {
 
 /** The part of the database that one role may see, as plain data. */
 export interface Model {
-  /** Hash of everything below. Models with equal hashes share schema and statements. */
-  readonly fingerprint: string;
   /** The effective search path: existing exposed namespaces on which the role has USAGE, in order. */
   readonly namespaces: readonly ModelNamespace[];
   /** Select-valid tables that got their names, by oid, in order of namespace, then oid. */

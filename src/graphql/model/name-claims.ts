@@ -31,9 +31,9 @@ function without(text: string, end: string): string | null {
 }
 
 interface Base {
-  readonly holder: string;
-  /** By suffix. */
-  readonly types: Set<string>;
+  readonly holder: () => string;
+  /** Suffixes of its types. */
+  readonly types: string[];
 }
 
 /** Taken names, each with its holder as a phrase. */
@@ -62,17 +62,17 @@ export class NameClaims {
   }
 
   /** The same for types of a table. */
-  claimTypes(base: string, types: readonly ClaimedType[], holder: string): string | null {
+  claimTypes(base: string, types: readonly ClaimedType[], holder: () => string): string | null {
     if (!this.#bases.has(base)) this.#add(base, holder);
     const apart = this.#apart.get(base);
     if (apart === undefined) {
       return this.claim(
         types.map((type) => base + suffixOf(type)),
-        holder,
+        holder(),
       );
     }
-    if (types.some((type) => apart.types.has(suffixOf(type)))) return apart.holder;
-    for (const type of types) apart.types.add(suffixOf(type));
+    if (types.some((type) => apart.types.includes(suffixOf(type)))) return apart.holder();
+    for (const type of types) apart.types.push(suffixOf(type));
     return null;
   }
 
@@ -86,13 +86,13 @@ export class NameClaims {
     }
   }
 
-  #add(base: string, holder: string): void {
+  #add(base: string, holder: () => string): void {
     this.#bases.add(base);
     const shorter = [...differences].flatMap((end) => without(base, end) ?? []);
     const longer = this.#longer.get(base) ?? [];
     for (const each of shorter) this.#longer.set(each, [...(this.#longer.get(each) ?? []), base]);
     const met = [...longer, ...shorter.filter((each) => this.#bases.has(each))];
-    if (met.length === 0 && !this.#stems.has(base)) this.#apart.set(base, { holder, types: new Set() });
+    if (met.length === 0 && !this.#stems.has(base)) this.#apart.set(base, { holder, types: [] });
     for (const each of met) this.#compare(each);
   }
 
@@ -101,6 +101,6 @@ export class NameClaims {
     const apart = this.#apart.get(base);
     if (apart === undefined) return;
     this.#apart.delete(base);
-    for (const suffix of apart.types) this.#holders.set(base + suffix, apart.holder);
+    for (const suffix of apart.types) this.#holders.set(base + suffix, apart.holder());
   }
 }

@@ -25,7 +25,7 @@ export interface Named {
 /** The tables with the entries of their extensions. */
 export function* addEntries(context: ModelContext, named: Named): Sliced<ReadonlyMap<string, Table>> {
   const tables = yield* mapInSlices(named.tables.values(), (table) => {
-    const related = addRelationships(context, table, named);
+    const related = table.relationships.length === 0 ? table : addRelationships(context, table, named);
     const added = addColumnEntries(context, addFunctions(context, related, named.routines));
     noteRanks(context, added);
     return added;
@@ -41,7 +41,7 @@ function addRelationships(context: ModelContext, table: Table, named: Named): Ta
 }
 
 function addFunctions(context: ModelContext, table: Table, routines: Named['routines']): Table {
-  if (!hasExtension(context, table, 'reads')) return table;
+  if (table.computedFields.length === 0 || !hasExtension(context, table, 'reads')) return table;
   const taken = { filter: entriesOf(table, filters), order: entriesOf(table, orders) };
   return addFunctionEntries(context, table, { routines, taken });
 }
@@ -77,6 +77,14 @@ function entriesOf(table: Table, { input, flag, reserved }: EntryKind): Readonly
   return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? []), ...functions]);
 }
 
+/** The same for one name: most tables have few relationships. */
+function hasName(table: Table, { input, flag, reserved }: EntryKind, name: string): boolean {
+  const isTaken = (each: Column | Relationship) => each[flag] && each.fieldName === name;
+  if (reserved.includes(name) || table.columns.some(isTaken) || table.relationships.some(isTaken)) return true;
+  const functions = input === 'filter' || input === 'order' ? table[`${input}Functions`] : [];
+  return functions.some((entry) => entry.name === name);
+}
+
 function addRelationshipEntries(
   context: ModelContext,
   table: Table,
@@ -84,7 +92,6 @@ function addRelationshipEntries(
   { tables, routines }: Named,
 ): Table {
   if (!hasExtension(context, table, kind.extension)) return table;
-  const taken = entriesOf(table, kind);
   const shown = new Map(table.relationships.map((relationship) => [relationship.fieldName, relationship]));
   const computed = new Set(table.computedFields.map((oid) => routines.get(oid)?.fieldName));
   const relationships = table.relationships.map((relationship) => {
@@ -93,7 +100,7 @@ function addRelationshipEntries(
     if (shown.get(fieldName) !== relationship || computed.has(fieldName)) return relationship;
     const target = tables.get(relationship.target);
     if (target === undefined || !hasEntry(kind, relationship, { table, target })) return relationship;
-    if (!taken.has(fieldName)) return { ...relationship, [kind.flag]: true };
+    if (!hasName(table, kind, fieldName)) return { ...relationship, [kind.flag]: true };
     noteRelationship(context, table, kind, relationship);
     return relationship;
   });
@@ -153,7 +160,7 @@ function searched({ columns }: Table) {
 }
 
 function noteRanks(context: ModelContext, table: Table): void {
-  if (!hasExtension(context, table, 'reads')) return;
+  if (context.omissions === null || !hasExtension(context, table, 'reads')) return;
   const ranks = searched(table);
   if (ranks.length === 0) return;
   const taken = entriesOf(table, orders);

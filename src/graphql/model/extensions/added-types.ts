@@ -36,7 +36,7 @@ const batches: Needed = (context, named) => {
   const taken = mutationFields(named);
   return (table) => {
     if (!table.update || !hasExtension(context, table, 'writes')) return [];
-    const holder = taken.get(tableRootFields(table.baseName).updateMany);
+    const holder = taken(tableRootFields(table.baseName).updateMany);
     if (holder === undefined) return ['updateEntry'];
     noteBatch(context, table, holder);
     return [];
@@ -117,20 +117,39 @@ function conflictTypes({ conflictTargets, columns }: Table): readonly TableType[
   return ['constraint', 'onConflict', ...(columns.some(isUpsertable) ? (['updateColumn'] as const) : [])];
 }
 
-/** What has each root field of mutations. */
-export function mutationFields({ tables, routines }: Pick<Named, 'tables' | 'routines'>): ReadonlyMap<string, string> {
-  const commands = ['insert', 'update', 'delete'] as const;
-  return new Map([
-    ...[...tables.values()].flatMap((table) =>
-      commands.flatMap((command) => {
-        const holder = `table ${quotePath(table.namespace, table.name)}`;
-        return table[command] ? [[tableRootFields(table.baseName)[command], holder] as const] : [];
-      }),
-    ),
-    ...[...routines.values()].flatMap(({ use, fieldName, namespace, name }) =>
-      use === 'mutation' ? [[fieldName, `function ${quotePath(namespace, name)}`] as const] : [],
-    ),
-  ]);
+/** Finds what has a root field of mutations, by its name. Without a list of them, which ten thousand tables make long. */
+export function mutationFields({
+  tables,
+  routines,
+}: Pick<Named, 'tables' | 'routines'>): (name: string) => string | undefined {
+  const bases = new Map(tables.values().map((table) => [table.baseName, table]));
+  const functions = new Map(
+    routines
+      .values()
+      .filter(({ use }) => use === 'mutation')
+      .map(({ fieldName, namespace, name }) => [fieldName, `function ${quotePath(namespace, name)}`]),
+  );
+  const ofTable = (name: string) =>
+    mutationCommands
+      .map(([command, start, end]) => {
+        const base = name.startsWith(start) && name.endsWith(end) ? name.slice(start.length, -end.length) : '';
+        return { table: bases.get(base), command };
+      })
+      .find(({ table, command }) => table !== undefined && hasCommand(table, command))?.table;
+  return (name) => {
+    const table = ofTable(name);
+    return functions.get(name) ?? (table && `table ${quotePath(table.namespace, table.name)}`);
+  };
+}
+
+/** Commands with a root field, and what stands before and after the base name in that. */
+const mutationCommands = (['insert', 'update', 'delete', 'updateMany'] as const).map((command) => {
+  const [start, end] = tableRootFields(' ')[command].split(' ') as [string, string];
+  return [command, start, end] as const;
+});
+
+function hasCommand(table: Table, command: 'insert' | 'update' | 'delete' | 'updateMany'): boolean {
+  return command === 'updateMany' ? table.addedTypes.includes('updateEntry') : table[command];
 }
 
 function noteBatch(context: ModelContext, table: Table, holder: string): void {
@@ -175,7 +194,7 @@ export function* addTypes(
   const added = yield* claimTableTypes(context, named);
   const { routines, composites } = claimRoutineTypes(context, named);
   const withTypes = yield* mapInSlices([...tables.values()].entries(), ([index, table]): Table => {
-    const addedTypes = added.get(table.oid)!;
+    const addedTypes = added.get(table.oid) ?? [];
     const keys = addedTypes.includes('key') ? claimKeyInputs(context, table, named.claims) : [];
     const whole = { ...table, ...functions[index], keys, addedTypes };
     return routines.size === named.routines.size ? whole : keepRoutines(whole, routines);
@@ -190,23 +209,27 @@ export function* addTypes(
 /** The types of each table that get their names, by oid. */
 function* claimTableTypes(context: ModelContext, named: Named): Sliced<ReadonlyMap<string, readonly TableType[]>> {
   const { tables, claims } = named;
-  const claimed = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
+  const claimed = new Map<string, TableType[]>();
+  /** Types without a free name, by oid. */
+  const taken = new Map<string, TableType[]>();
   for (const feature of features) {
     const needs = feature(context, named);
     for (const table of tables.values()) {
       if (sliceIsOver()) yield;
-      const types = claimed.get(table.oid)!;
-      // Several features need some of them.
-      const needed = needs(table).filter((type) => !types.has(type));
-      if (needed.length === 0) continue;
-      for (const type of needed) types.set(type, claimType(context, table, type, claims));
+      for (const type of needs(table)) {
+        // Several features need some of them.
+        if (claimed.get(table.oid)?.includes(type) || taken.get(table.oid)?.includes(type)) continue;
+        addTo(claimType(context, table, type, claims) ? claimed : taken, table.oid, type);
+      }
     }
   }
-  return new Map(
-    claimed
-      .entries()
-      .map(([oid, types]) => [oid, [...types].flatMap(([type, isClaimed]) => (isClaimed ? [type] : []))]),
-  );
+  return claimed;
+}
+
+function addTo(lists: Map<string, TableType[]>, oid: string, type: TableType): void {
+  const known = lists.get(oid);
+  if (known === undefined) lists.set(oid, [type]);
+  else known.push(type);
 }
 
 function claimShared(
@@ -230,11 +253,11 @@ function claimShared(
 }
 
 function claimType(context: ModelContext, table: Table, type: TableType, claims: NameClaims): boolean {
-  const row = rowOf(context, table);
-  const object = tablePath(context, row);
-  const holder = claims.claimTypes(table.baseName, [type], `table ${object}`);
+  const holder = claims.claimTypes(table.baseName, [type], () => `table ${quotePath(table.namespace, table.name)}`);
   if (holder === null) return true;
   noteOmission(context, () => {
+    const row = rowOf(context, table);
+    const object = tablePath(context, row);
     const name = tableTypeNames(table.baseName)[type];
     const fix = otherTableName(context, row);
     const reason = takenBy(holder, describeTable(context, row), `the type "${name}"`);

@@ -3,7 +3,6 @@
  * an argument for a key column never one for the change.
  */
 import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
-import { quotePath } from '../../catalog/quote-name.ts';
 import { tableRootFields } from '../inflect.ts';
 import type { Column, Routine, Table, ValueType, WriteCommand } from '../model.ts';
 import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath, takenBy } from '../model-context.ts';
@@ -25,15 +24,12 @@ export function* addRowWrites(
   context: ModelContext,
   named: { readonly tables: ReadonlyMap<string, Table>; readonly routines: ReadonlyMap<string, Routine> },
 ): Sliced<ReadonlyMap<string, Table>> {
-  const taken = new Map(mutationFields(named));
-  for (const { baseName, addedTypes, namespace, name } of named.tables.values())
-    if (addedTypes.includes('updateEntry'))
-      taken.set(tableRootFields(baseName).updateMany, `table ${quotePath(namespace, name)}`);
+  const taken = mutationFields(named);
   const tables = yield* mapInSlices(named.tables.values(), (table): Table => {
     if (!hasExtension(context, table, 'writes')) return table;
     const rowWrites = commands.filter((command) => {
       if (!table[command] || !(command === 'insert' || hasKeyArguments(table))) return false;
-      const holder = taken.get(rowWriteField(table, command)) ?? clashingColumn(table, command);
+      const holder = taken(rowWriteField(table, command)) ?? clashingColumn(table, command);
       if (holder !== null) noteTaken(context, table, command, holder);
       return holder === null;
     });

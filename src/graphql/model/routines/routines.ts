@@ -41,9 +41,8 @@ interface RoutineScope {
   readonly enums: EnumTypes;
   /** The tables of the schema, by oid. */
   readonly tables: ReadonlyMap<string, RoutineTable>;
-  /** Fields of `Query` for tables; likewise for `Mutation`. */
-  readonly queryFields: ReadonlySet<string>;
-  readonly mutationFields: ReadonlySet<string>;
+  /** Fields of `Query` and `Mutation` for tables. */
+  rootFields(): Readonly<Record<'query' | 'mutation', ReadonlySet<string>>>;
 }
 
 /** Namespaces whose routines never become root fields. */
@@ -268,8 +267,7 @@ class RoutineCandidate {
     const args = this.#arguments(result, rules, 0);
     if (typeof args === 'string') return this.#refuse(args);
     if (overload !== null) return overload;
-    const taken = use === 'query' ? this.#scope.queryFields : this.#scope.mutationFields;
-    if (taken.has(this.fieldName)) {
+    if (this.#scope.rootFields()[use].has(this.fieldName)) {
       const problem = `would be "${this.fieldName}", which a table's field has already`;
       return this.#rename(problem, validName(`${this.#namespace.name}_${this.#row.proname}`));
     }

@@ -26,7 +26,13 @@ export function buildColumns(
   types: TypeResolvers,
 ): readonly Column[] {
   const [own, plain] = [types(namespace), types(null)];
-  const columns = table.getAttributes().map((row) => buildColumn(context, { namespace, table, row }, own));
+  const { access } = context;
+  const whole = {
+    select: access.hasTable(table._id, 'select'),
+    insert: access.hasTable(table._id, 'insert'),
+    update: access.hasTable(table._id, 'update'),
+  };
+  const columns = table.getAttributes().map((row) => buildColumn(context, { namespace, table, row, whole }, own));
   if (own === plain) return columns;
   const added = new Set(columns.filter((column) => isAdded(column, plain)));
   return added.size === 0
@@ -34,21 +40,27 @@ export function buildColumns(
     : columns.map((column) => (added.has(column) ? placeAdded(column, columns, added) : column));
 }
 
-function buildColumn(
-  context: ModelContext,
-  source: { readonly namespace: ContextNamespace; readonly table: CatalogTable; readonly row: CatalogColumn },
-  types: TypeResolver,
-): Column {
+interface ColumnSource {
+  readonly namespace: ContextNamespace;
+  readonly table: CatalogTable;
+  readonly row: CatalogColumn;
+  /** Privileges on the whole table. */
+  readonly whole: Readonly<Record<'select' | 'insert' | 'update', boolean>>;
+}
+
+function buildColumn(context: ModelContext, source: ColumnSource, types: TypeResolver): Column {
   const { catalog, access } = context;
-  const { namespace, row } = source;
+  const { namespace, row, whole } = source;
   const { attrelid: table, attnum: number } = row;
   const { settings } = readSettings(catalog, 'column', table, number);
-  const name = settings.name ?? fieldForm(row.attname, namespace.inflectNames);
-  const fieldName = isValidName(name) ? name : null;
-  const declared = { oid: row.atttypid, typmod: row.atttypmod ?? -1, text: row.declaredType };
-  const type = types.value(declared);
+  const fieldName =
+    settings.name === null ? fieldNameOf(namespace, row.attname) : isValidName(settings.name) ? settings.name : null;
+  const columnType = columnTypeOf(types, row);
+  const { type } = columnType;
   const isUsable = fieldName !== null && type !== null;
-  const selectable = access.hasColumn(table, number, 'select');
+  const may = (privilege: 'select' | 'insert' | 'update') =>
+    whole[privilege] || access.hasColumn(table, number, privilege);
+  const selectable = may('select');
   const readable = isUsable && selectable;
   const isWritable = isUsable && !row.attidentity && !row.attgenerated && !row.ownsSequence;
   return {
@@ -57,23 +69,72 @@ function buildColumn(
     fieldName,
     description: settings.description ?? plainComment(context, namespace, 'column', table, number),
     type,
-    cast: types.cast(declared),
+    cast: columnType.cast,
     notNull: row.attnotnull === true,
-    neverNull: row.attnotnull === true || (source.table.relkind === 'r' && types.isNeverNull(declared)),
+    neverNull: row.attnotnull === true || (source.table.relkind === 'r' && columnType.isNeverNull),
     defaultNullOrder: !row.hasUnusualNullOrder,
     hasNoNulls: row.attnotnull === true && isPlain(source.table) && !row.hasUnusualNullOrder,
     nondeterministicCollation: row.nondeterministicCollation,
     readable,
-    filterable: readable && isFilterable(type),
-    orderable: readable && isOrdered(type),
-    insertable: isWritable && access.hasColumn(table, number, 'insert'),
-    updatable: isWritable && access.hasColumn(table, number, 'update'),
+    filterable: readable && columnType.isFilterable,
+    orderable: readable && columnType.isOrdered,
+    insertable: isWritable && may('insert'),
+    updatable: isWritable && may('update'),
     selectable,
     added: false,
     // A view's column without a default has the underlying table's, which the catalog does not tell.
     hasDefault: source.table.relkind === 'v' || row.hasDefault,
-    ...aggregates(readable ? type : null),
+    sum: readable ? columnType.aggregates.sum : null,
+    avg: readable ? columnType.aggregates.avg : null,
+    min: readable ? columnType.aggregates.min : null,
+    max: readable ? columnType.aggregates.max : null,
   };
+}
+
+const fieldNames = new WeakMap<ContextNamespace, Map<string, string | null>>();
+
+/** The field name of a column, null if it is no valid one; tables of a database repeat names. */
+function fieldNameOf(namespace: ContextNamespace, column: string): string | null {
+  const names = fieldNames.get(namespace) ?? new Map<string, string | null>();
+  fieldNames.set(namespace, names);
+  const known = names.get(column);
+  if (known !== undefined) return known;
+  const name = fieldForm(column, namespace.inflectNames);
+  names.set(column, isValidName(name) ? name : null);
+  return names.get(column)!;
+}
+
+/** What the columns of one declared type have in common. */
+interface ColumnType extends Pick<Column, 'type' | 'cast'> {
+  readonly isNeverNull: boolean;
+  readonly isFilterable: boolean;
+  readonly isOrdered: boolean;
+  readonly aggregates: Aggregates;
+}
+
+const columnTypes = new WeakMap<TypeResolver, Map<string, ColumnType>>();
+
+function columnTypeOf(
+  types: TypeResolver,
+  { atttypid: oid, atttypmod, declaredType: text }: CatalogColumn,
+): ColumnType {
+  const known = columnTypes.get(types) ?? new Map<string, ColumnType>();
+  columnTypes.set(types, known);
+  const declared = { oid, typmod: atttypmod ?? -1, text };
+  const key = declared.typmod === -1 && text === null ? oid : `${oid} ${declared.typmod} ${text ?? ''}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const type = types.value(declared);
+  const made = {
+    type,
+    cast: types.cast(declared),
+    isNeverNull: types.isNeverNull(declared),
+    isFilterable: type !== null && isFilterable(type),
+    isOrdered: type !== null && isOrdered(type),
+    aggregates: aggregates(type),
+  };
+  known.set(key, made);
+  return made;
 }
 
 /** Only an extension offers the column. */

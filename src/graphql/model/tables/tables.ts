@@ -109,7 +109,7 @@ export function claimTable(
 ): boolean {
   const isValid = isValidName(table.baseName);
   const holder = isValid
-    ? claims.claimTypes(table.baseName, ownTypes(selected, table), `table ${selectedPath(selected)}`)
+    ? claims.claimTypes(table.baseName, ownTypes(selected, table), () => `table ${selectedPath(selected)}`)
     : null;
   if (isValid && holder === null) return true;
   if (holder !== null) {
@@ -184,7 +184,7 @@ export function claimAdded(
       }),
     }));
   return [...commands, ...(isAll ? [aggregate] : []), ...functions].reduce((kept, { claimed, without }) => {
-    const holder = claims.claimTypes(table.baseName, claimed, `table ${selectedPath(selected)}`);
+    const holder = claims.claimTypes(table.baseName, claimed, () => `table ${selectedPath(selected)}`);
     if (holder === null) return kept;
     const types = claimed.map((type) => names[type]);
     const reason = takenBy(holder, describeTable(context, selected.row), `the type "${types[0]}"`);
