@@ -93,8 +93,10 @@ export class Reflector {
 
   /** Objects missing from a role's schema, with reasons, of at most 200 tables; null for an unknown role. */
   async hints(role: string): Promise<Hints | null> {
-    const reflection = await this.role(role, null);
-    return reflection && hintsOf(reflection.catalog, reflection);
+    // Without the model of the role, which nobody may ask for.
+    const { catalog } = this.#current ?? (await this.readSince(performance.now(), 'first'));
+    const { extensions } = this.#options;
+    return catalog.roles.has(role) ? hintsOf(catalog, { role, extensions }) : null;
   }
 
   /** A reflection whose catalog was read after `since`: the current one, a running load, or a new one. */
