@@ -14,7 +14,7 @@ import type { Egress } from '../shared/egress/egress.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';
 import type { Observe } from '../shared/observation.ts';
 import { Background } from './background.ts';
-import { createHooks } from './hooks/hooks.ts';
+import { createHooks } from './hooks/call-hook.ts';
 import { createHookSender } from './hooks/send-by-hook.ts';
 import { sendTestEmail } from './messages/send-now.ts';
 import { AuthError } from './model/auth-error.ts';

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo, Socket } from 'node:net';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { expect, onTestFinished, test } from 'vitest';
-import { createHooks } from '../../src/auth/hooks/hooks.ts';
+import { createHooks } from '../../src/auth/hooks/call-hook.ts';
 import { createHookSender } from '../../src/auth/hooks/send-by-hook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { claimEmails, storeEmail } from '../../src/email/outbox/outbox.ts';

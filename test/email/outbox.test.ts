@@ -3,7 +3,7 @@
  * what the log says of one that does not get through.
  */
 import { beforeEach, expect, test, vi } from 'vitest';
-import { createHooks } from '../../src/auth/hooks/hooks.ts';
+import { createHooks } from '../../src/auth/hooks/call-hook.ts';
 import { createHookSender } from '../../src/auth/hooks/send-by-hook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { OutboxWorker } from '../../src/email/outbox/outbox-worker.ts';

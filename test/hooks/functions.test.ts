@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { functionLimits } from '../../src/auth/hooks/call-function.ts';
-import { createHooks } from '../../src/auth/hooks/hooks.ts';
+import { createHooks } from '../../src/auth/hooks/call-hook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import type { Queryable } from '../../src/postgres/system/queryable.ts';
 import type { SystemPool } from '../../src/postgres/system/run-system.ts';

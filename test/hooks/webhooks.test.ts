@@ -4,7 +4,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { createHooks } from '../../src/auth/hooks/hooks.ts';
+import { createHooks } from '../../src/auth/hooks/call-hook.ts';
 import { webhookLimits } from '../../src/auth/hooks/post-webhook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { systemClock } from '../../src/shared/clock.ts';

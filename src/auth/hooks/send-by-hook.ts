@@ -1,8 +1,8 @@
 /** Sends an email of the outbox through the hook `send_email`, outside a transaction. */
 import type { SendByHook } from '../../email/outbox/send-from-outbox.ts';
 import { EmailError } from '../../email/transport/email-error.ts';
+import type { Hooks } from './call-hook.ts';
 import { HookError } from './hook-error.ts';
-import type { Hooks } from './hooks.ts';
 
 /** Makes the sender. Its failures are those of a mail server: a refusal is final, all others are tried again. */
 export function createHookSender(hooks: Hooks): SendByHook {

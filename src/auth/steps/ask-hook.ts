@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { toRfc3339 } from '../../shared/times.ts';
+import type { HookAnswer } from '../hooks/call-hook.ts';
 import { HookError } from '../hooks/hook-error.ts';
-import type { HookAnswer } from '../hooks/hooks.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { NewUser } from '../store/users.ts';
 import { type AuthContext, nowOf, type Transaction } from './auth-context.ts';

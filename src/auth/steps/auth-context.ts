@@ -14,7 +14,7 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { Background } from '../background.ts';
-import { type Hooks, isWebhook } from '../hooks/hooks.ts';
+import { type Hooks, isWebhook } from '../hooks/call-hook.ts';
 import { AuthError, type AuthErrorCode } from '../model/auth-error.ts';
 import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
 import type { VerifyClaims } from '../rules/bearer.ts';
