@@ -38,6 +38,21 @@ const findRoleMembers: Check = async ({ tx, roles, serviceRole, loginRole }) => 
   });
 };
 
+/** Grants that are no use without another. */
+const findIncompleteGrants = statementCheck(
+  'check/incomplete-grants.sql',
+  ({ name, kind, lacked, grantees }) => ({
+    check: 'grant_incomplete',
+    severity: 'warning',
+    object: String(name),
+    message:
+      kind === 'key'
+        ? `${grantees} may select columns of ${name}, but not of its key (${lacked}), by which rows are ordered: its collection fails.`
+        : `${grantees} may insert into ${name}, but not use ${lacked}, the sequence of a column: inserts that do not give its value fail.`,
+  }),
+  ({ schemas, roles, serviceRole }) => [schemas, [...roles, serviceRole]],
+);
+
 /** Default privileges to write, which every new table gets before it has policies: a project may mean that. */
 const findDefaultGrants = statementCheck('check/default-grants.sql', ({ maker, schema, grantees, privileges }) => ({
   check: 'default_grant',
@@ -78,6 +93,7 @@ export const securityChecks: Checks = [
     'grant_to_everybody',
     'policy_missing',
   ],
+  [findIncompleteGrants, 'grant_incomplete'],
   [findDefaultGrants, 'default_grant'],
   [findOpenSchemas, 'schema_open'],
   [findOpenTables, 'row_security_off', 'view_runs_as_owner'],
