@@ -73,6 +73,7 @@ export async function readKeyedViews(
   { tx, catalog, roles, serviceRole }: CheckScope,
   isIgnored: (finding: Pick<Finding, 'check' | 'object'>) => boolean,
 ): Promise<readonly Finding[]> {
+  const context = createContext(catalog, commentsOnly, null);
   const declared = catalog.tables.flatMap((row) => {
     const { settings } = readSettings(catalog, 'table', row._id);
     const key = settings.primaryKeyColumns && primaryKey(row, settings);
@@ -85,7 +86,6 @@ export async function readKeyedViews(
   if (reason !== null)
     return [{ check: 'key_not_measured', severity: 'note', object: null, message: reason, fix: null }];
   tx.noteUserCode?.();
-  const context = createContext(catalog, commentsOnly, null);
   const until = performance.now() + maxTotalMs;
   const findings: Finding[] = [];
   const denials: Denial[] = [];
