@@ -468,10 +468,10 @@ test('what cannot be in the API comes with what can stand for it', async () => {
   const ofEvents =
     'Partitioned table public.event has no primary key. Its key must have the columns that decide the partition.';
   expect(await messages()).toEqual([
+    ofEvents,
     'Table public.event_2024 has no primary key. It is a partition: give the key to its partitioned table, with the columns that decide the partition.',
     'Procedure public.close_month(date) is not exposed. Expose a function that calls it.',
     'Aggregate public.total(int4) is not exposed. Expose a view or function that uses it.',
-    ofEvents,
     'Table public.price has no lookup by key: only smallint, integer, bigint, text, uuid, citext and bpchar keys have one, not since (date), currency (varchar(3)).',
     'Table public.coupon has no lookup by key: only smallint, integer, bigint, text, uuid, citext and bpchar keys have one, not code (citext of a schema that the API does not expose).',
   ]);
