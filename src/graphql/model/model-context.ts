@@ -12,6 +12,8 @@ export interface ContextNamespace extends ModelNamespace {
   /** Its tables have these fields, unless their own comments say otherwise (extension `reads`). */
   readonly totalCount: boolean;
   readonly aggregate: boolean;
+  /** Big numbers are texts in aggregates, too (extension `reads`). */
+  readonly exactNumbers: boolean;
   /** The role may use it. */
   readonly exposed: boolean;
 }
@@ -139,6 +141,7 @@ export function createContext(
         extensions: own,
         totalCount: hasReads && settings.totalCount === true,
         aggregate: hasReads && settings.aggregate === true,
+        exactNumbers: hasReads && settings.numbers === 'text',
       };
       return [row._id, { ...settings, ...resolved, oid: row._id, name: row.nspname, exposed }];
     }),

@@ -152,6 +152,8 @@ export interface Table extends QualifiedName {
   /** Cursors never skip rows (extension `reads`). */
   readonly exactCursors: boolean;
   readonly aggregate: boolean;
+  /** Big numbers are texts in aggregates, too (extension `reads`). */
+  readonly exactNumbers: boolean;
   readonly rowSecurity: boolean;
   /** Every column by attribute number, including those the role may not use; see the flags of `Column`. */
   readonly columns: readonly Column[];

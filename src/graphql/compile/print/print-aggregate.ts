@@ -1,9 +1,11 @@
 /**
  * Prints the `aggregate` object of a connection: one scan computes every value once, and objects are built around them.
  *
- * Numeric results are JSON numbers: integers exact, fractions as double precision.
+ * Numeric results are JSON numbers: integers exact, fractions as double precision. Where the comment of the schema asks
+ * for texts (`"numbers": "text"`), big numbers are exact texts.
  */
-import { comparedAs } from '../../model/model.ts';
+import { comparedAs, type Table } from '../../model/model.ts';
+import { scalarRow } from '../../model/scalars.ts';
 import type { AggregateEntry, ColumnAggregate, GroupExpression } from '../plan/plan.ts';
 import { where } from '../sql/condition.ts';
 import { printAggregated } from '../sql/expression.ts';
@@ -13,19 +15,28 @@ import { list, type Row, type RowSet } from '../sql/row.ts';
 import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
 import { maxBytesOf } from '../sql/value-bytes.ts';
 
+/** The rows that values are computed of. */
+interface ComputedRows {
+  readonly row: Row;
+  readonly table: Table;
+  /** The alias of the select. */
+  readonly alias: string;
+}
+
 /** Collects the values that a select computes, each once, and builds objects from them. */
 export class Computed {
   readonly #printer: ObjectPrinter;
   readonly #row: Row;
-  /** The alias of the select. */
   readonly #alias: string;
+  readonly #isExact: boolean;
   readonly #columns = new Map<string, Sql>();
   readonly #objects: Sql[] = [];
 
-  constructor(printer: ObjectPrinter, row: Row, alias: string) {
+  constructor(printer: ObjectPrinter, { row, table, alias }: ComputedRows) {
     this.#printer = printer;
     this.#row = row;
     this.#alias = alias;
+    this.#isExact = table.exactNumbers;
   }
 
   /** A column of the select, as seen from outside. @param id Equal ids mean equal values. */
@@ -48,7 +59,8 @@ export class Computed {
   /** The value of an entry of an aggregate object. */
   print(entry: Exclude<AggregateEntry, { kind: 'typename' }>): Sql {
     if (entry.kind === 'count') return this.compute(entry);
-    return this.object(printEntries(entry.entries, (item) => measured(printNumber(this.compute(item), item), item)));
+    const print = this.#isExact ? printExact : printNumber;
+    return this.object(printEntries(entry.entries, (item) => measured(print(this.compute(item), item), item)));
   }
 
   /** An object nested in the select's object. */
@@ -84,7 +96,7 @@ function idOf(expression: GroupExpression): string {
 export function printAggregate(printer: SqlPrinter, entries: readonly AggregateEntry[], rows: RowSet): Sql {
   const { from, row, condition } = rows.scan([]);
   const name = printer.names.next('g');
-  const computed = new Computed(printer, row, name);
+  const computed = new Computed(printer, { row, table: rows.table, alias: name });
   const object = printObject(
     printer,
     printEntries(entries, (entry) => computed.print(entry)),
@@ -97,6 +109,15 @@ export function printAggregate(printer: SqlPrinter, entries: readonly AggregateE
 function measured(value: Sql, entry: ColumnAggregate): Sql | SizedValue {
   const isShort = entry.kind === 'distinct_count' || maxBytesOf(entry.column.type) !== null;
   return isShort ? value : { value, of: 'json' };
+}
+
+/** As columns of its scalar are printed. */
+function printExact(value: Sql, entry: ColumnAggregate): Sql {
+  const scalar = entry.kind === 'aggregate' ? entry.column[entry.function] : null;
+  if (scalar === null || scalarRow(scalar).output !== 'text') return value;
+  // The text of `money` depends on the locale.
+  const isMoney = comparedAs(entry.column.cast).name === 'money';
+  return isMoney ? sql`${value}::pg_catalog.numeric::pg_catalog.text` : sql`${value}::pg_catalog.text`;
 }
 
 function printNumber(value: Sql, entry: ColumnAggregate): Sql {

@@ -25,7 +25,7 @@ import { printLimit } from './print-scan.ts';
 export function printGroups(printer: SqlPrinter, plan: GroupsPlan, rows: RowSet): Sql {
   const { from, row, condition } = rows.scan([]);
   const name = printer.names.next('g');
-  const computed = new Computed(printer, row, name);
+  const computed = new Computed(printer, { row, table: rows.table, alias: name });
   const keys = plan.keys.map((key, index) => computed.add(`k${index}`, printKey(key, row)));
   const members = printEntries(plan.entries, (entry) => {
     if (entry.kind !== 'keys') return computed.print(entry);

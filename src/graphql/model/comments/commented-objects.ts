@@ -91,9 +91,13 @@ function extensionProblem(
   { catalog, namespaces }: ModelContext,
   [kind, oid]: DirectiveHolder['address'],
 ): string | null {
-  if (kind !== 'table') return null;
-  const namespace = namespaces.get(catalog.table(oid)?.relnamespace ?? '');
+  if (kind !== 'table' && kind !== 'namespace') return null;
+  const namespace = namespaces.get(kind === 'table' ? (catalog.table(oid)?.relnamespace ?? '') : oid);
   if (namespace?.extensions.includes('reads') !== true) return null;
+  if (kind === 'namespace') {
+    const { numbers } = readSettings(catalog, kind, oid).settings;
+    return numbers === 'malformed' ? '"numbers" must be "text"' : null;
+  }
   const { manyToMany, partitions } = readSettings(catalog, kind, oid).settings;
   if (manyToMany === 'malformed')
     return '"many_to_many" must be true, false or an object with the names "from" and "to"';

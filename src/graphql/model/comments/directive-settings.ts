@@ -80,6 +80,13 @@ class DirectiveReader {
     });
   }
 
+  /** One of these words. A mistake counts only if the extension is on. */
+  word<Word extends string>(key: string, words: readonly Word[]): Word | null | 'malformed' {
+    const member = this.#value[key];
+    if (member === undefined || member === null) return null;
+    return words.find((word) => word === member) ?? 'malformed';
+  }
+
   /** `true`, or an object with two field names. A mistake counts only if the extension is on. */
   manyToMany(key: string): ManyToMany | null | 'malformed' {
     const member = this.#value[key];
@@ -89,13 +96,6 @@ class DirectiveReader {
       (name === 'from' || name === 'to') && typeof value === 'string';
     if (!isObject(member) || !Object.entries(member).every(isNames)) return 'malformed';
     return { from: null, to: null, ...member };
-  }
-
-  /** The word `hidden`. A mistake counts only if the extension is on. */
-  hidden(key: string): 'hidden' | 'malformed' | null {
-    const member = this.#value[key];
-    if (member === undefined || member === null) return null;
-    return member === 'hidden' ? member : 'malformed';
   }
 
   objects(key: string): readonly Readonly<Record<string, unknown>>[] {
@@ -132,6 +132,7 @@ const readers = {
     introspection: reader.isTrue('introspection'),
     maxRows: reader.rowCount('max_rows'),
     extensions: reader.extensions('extensions'),
+    numbers: reader.word('numbers', ['text']),
     totalCount: reader.isEnabled('totalCount'),
     aggregate: reader.isEnabled('aggregate'),
   }),
@@ -145,7 +146,7 @@ const readers = {
     foreignKeys: reader.objects('foreign_keys').map((entry) => readForeignKey(reader, entry)),
     maxRows: reader.rowCount('max_rows'),
     manyToMany: reader.manyToMany('many_to_many'),
-    partitions: reader.hidden('partitions'),
+    partitions: reader.word('partitions', ['hidden']),
   }),
   column: (reader: DirectiveReader) => ({
     name: reader.name('name'),

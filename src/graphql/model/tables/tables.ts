@@ -56,6 +56,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     totalCount: settings.totalCount ?? namespace.totalCount,
     exactCursors: namespace.extensions.includes('reads'),
     aggregate: settings.aggregate ?? namespace.aggregate,
+    exactNumbers: namespace.exactNumbers,
     rowSecurity: row.relrowsecurity === true,
     columns,
     visibleConstraints: visibleConstraints(row, columns),
