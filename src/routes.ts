@@ -20,13 +20,13 @@ export interface RouteParts extends PageParts {
 export async function addRoutes(app: HttpServer, parts: RouteParts): Promise<readonly Describe[]> {
   const { auth, management } = parts;
   await allowStudioFiles(app);
-  registerGraphiql(app, parts);
+  const page = registerGraphiql(app, parts);
   const described = [
     ...(auth ? [await addAuth(app, parts, auth)] : []),
     ...(management ? [await addManagement(app, parts, management)] : []),
     ...(parts.inbox || parts.studio ? [await addStudio(app, parts)] : []),
   ];
-  await registerGraphqlRoutes(app, parts);
+  await registerGraphqlRoutes(app, parts, page);
   return described;
 }
 

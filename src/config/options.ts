@@ -214,6 +214,8 @@ export const options = {
     doc: 'directive: the schema comment decides. service: on for the service role, else the schema comment decides.' }),
   extensions: requests('NAMES', asText(parseExtensions), 'all', { commands: [...serving, 'schema', 'check', 'explain'],
     doc: 'Features beyond pg_graphql: all, none, or some of reads, writes, live. The schema comment wins.' }),
+  getMaxAge: requests('SECONDS', integerBetween(0, 31_536_000), '0', { commands: serving,
+    doc: 'Time for which caches may keep answers to GET, in seconds; 0: not at all. Only those of the anon role without a token.' }),
   rateLimit: requests('N', rate, 'off', { commands: serving,
     doc: 'Requests per minute, caller and worker; off for no limit.' }),
 
@@ -226,6 +228,8 @@ export const options = {
   maxBodyBytes: limits('BYTES', count, '1048576', { commands: serving, doc: 'Maximum request body in bytes.' }),
   maxResponseBytes: limits('BYTES', integerBetween(1, 64 * 1024 * 1024), '16777216', { commands: serving,
     doc: 'Maximum response in bytes, at most 64 MiB.' }),
+  maxBatch: limits('N', integerBetween(1, 1000), '10', { commands: serving,
+    doc: 'Maximum requests in a batch; 1: no batches. Cost, bytes and time of all together have the limits of one.' }),
   allowBackReferences: limits(null, flag, 'false', { commands: serving,
     doc: 'Allow back references in regex filters for all roles. They can be very slow.' }),
   limitServiceRole: limits(null, flag, 'false', { commands: serving,

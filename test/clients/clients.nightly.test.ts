@@ -68,6 +68,7 @@ test('Apollo Client joins pages, its cache follows an insert, an upsert and a de
     'CONSTRAINT_VIOLATION: 3 reviews: 4 5 2',
     'removed: 2 reviews: 5 2',
     'mistake: GRAPHQL_VALIDATION_FAILED',
+    '1 batch: Plain Glass Bag, , mistake, Light Bamboo Tool',
   ]);
 });
 
@@ -106,6 +107,7 @@ test('graphql-request sends variables and headers, and throws what the API refus
     '38 gifts, the cheapest:',
     '  Heavy Cork Pan: 4.40',
     '  Folding Oak Paper: 6.15',
+    'a batch: Plain Glass Bag, Light Bamboo Tool',
     'my orders: { orderCollection: { totalCount: 3 } }',
     "as a visitor: { code: 'GRAPHQL_VALIDATION_FAILED' }",
   ]);

@@ -138,7 +138,7 @@ test('docs/endpoints.md lists every operation of the HTTP API that /openapi.json
 ${generated}
 
 A running gateway serves an OpenAPI 3.1 document at \`/openapi.json\`, with the schemas of requests and responses. The GraphQL API is
-\`POST /graphql/v1\`; browsers get GraphiQL there. \`/health\` and \`/ready\` are for load balancers.
+\`POST /graphql/v1\`, for queries also GET; browsers get GraphiQL there. \`/health\` and \`/ready\` are for load balancers.
 
 Send the key in the header \`apikey\` and the token as \`Authorization: Bearer …\`. On \`/graphql/v1\` the key alone stands in for
 \`Authorization\`. Below \`/auth/v1\` only an opaque key does (\`sb_secret_…\`); a key that is a token has to be sent in both headers.

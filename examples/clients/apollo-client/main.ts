@@ -10,11 +10,12 @@ import {
   InMemoryCache,
   type TypedDocumentNode,
 } from '@apollo/client';
+import { BatchHttpLink } from '@apollo/client/link/batch-http';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { endpoint, user } from '../settings.ts';
 
 const client = new ApolloClient({
-  link: new HttpLink({ uri: endpoint, headers: user }),
+  link: new HttpLink({ uri: endpoint, headers: user, useGETForQueries: true }),
   cache: new InMemoryCache({
     // Every row carries its id, unique in the whole API.
     dataIdFromObject: (row) => (typeof row.nodeId === 'string' ? row.nodeId : undefined),
@@ -173,3 +174,24 @@ await client.query({ query: gql`{ productCollection { nothing } }` }).catch((err
   console.log('mistake:', error.errors[0]?.extensions?.code);
 });
 client.stop();
+
+// What is asked for within 10 milliseconds is one request, and one mistake is the mistake of its query alone.
+let requests = 0;
+const counted: typeof fetch = (...request) => {
+  requests += 1;
+  return fetch(...request);
+};
+const batching = new ApolloClient({
+  link: new BatchHttpLink({ uri: endpoint, headers: user, fetch: counted }),
+  cache: new InMemoryCache(),
+});
+const byKey: TypedDocumentNode<{ productByPk: { name: string } | null }, { id: string }> = gql`
+  query ByKey($id: BigInt!) { productByPk(id: $id) { nodeId name } }
+`;
+const asked = ['3', '0', 'x', '4'].map((id) => batching.query({ query: byKey, variables: { id } }));
+const results = await Promise.allSettled(asked);
+const found = results.map((result) =>
+  result.status === 'fulfilled' ? result.value.data?.productByPk?.name : 'mistake',
+);
+console.log(`${requests} batch:`, found.join(', '));
+batching.stop();

@@ -11,6 +11,10 @@ interface Products {
   };
 }
 
+interface Product {
+  readonly productByPk: { readonly name: string };
+}
+
 const gifts = gql`
   query Gifts($tags: [String!]!, $max: BigFloat!) {
     productCollection(
@@ -26,6 +30,13 @@ const gifts = gql`
 const { productCollection } = await client.request<Products>(gifts, { tags: ['gift'], max: '80.00' });
 console.log(productCollection.totalCount, 'gifts, the cheapest:');
 for (const { node } of productCollection.edges) console.log(`  ${node.name}: ${node.price}`);
+
+const byKey = gql`query ByKey($id: BigInt!) { productByPk(id: $id) { name } }`;
+const answers = await client.batchRequests<[{ data: Product }, { data: Product }]>([
+  { document: byKey, variables: { id: '3' } },
+  { document: byKey, variables: { id: '4' } },
+]);
+console.log('a batch:', answers.map(({ data }) => data.productByPk.name).join(', '));
 
 const orders = gql`{ orderCollection { totalCount } }`;
 const signedIn = { authorization: `Bearer ${accessToken}` };

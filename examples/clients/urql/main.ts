@@ -26,7 +26,6 @@ const keys = Object.fromEntries(
 let requests = 0;
 const client = new Client({
   url: endpoint,
-  preferGetMethod: false,
   fetchOptions: { headers: user },
   fetch: (...request) => {
     requests += 1;

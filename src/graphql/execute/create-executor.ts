@@ -1,13 +1,14 @@
 /** Makes the executor, which turns a caller's request into the body of its answer. */
 import type { FlightResult } from '../../postgres/wire/flight.ts';
-import type { PublicError } from '../../shared/errors.ts';
+import { PublicError } from '../../shared/errors.ts';
 import type { Stopwatch } from '../../shared/observation.ts';
-import { joinTexts, type Text } from './answer/compressed-text.ts';
-import { toErrorEntry, toPublicError } from './answer/public-error.ts';
+import { joinTexts, type Text, textTooLarge, utf8Bytes } from './answer/compressed-text.ts';
+import { committedTooLarge, toErrorEntry, toPublicError } from './answer/public-error.ts';
+import type { BatchUse } from './batch-use.ts';
 import { executeOperation } from './execute-operation.ts';
 import type { Answer, Executor } from './executor.ts';
 import type { Outcome } from './run-attempt.ts';
-import type { ExecuteOptions, Written } from './run-flight.ts';
+import type { ExecuteOptions, Execution, Written } from './run-flight.ts';
 
 /** An executor on a pool and a reflector, which the caller owns. */
 export function createExecutor(options: ExecuteOptions): Executor {
@@ -17,7 +18,11 @@ export function createExecutor(options: ExecuteOptions): Executor {
       const written: Written | null = options.replicas === null ? null : { position: null };
       try {
         const execution = { caller, request, context, watch, written };
-        const answer = toAnswer(await executeOperation(options, execution), watch);
+        const { batch } = context;
+        const answer =
+          batch === undefined
+            ? toAnswer(await executeOperation(options, execution), watch)
+            : await answerMember(options, execution, batch);
         const writtenAt = written?.position ?? null;
         return writtenAt === null ? answer : { ...answer, writtenAt };
       } catch (error) {
@@ -45,6 +50,31 @@ export function createExecutor(options: ExecuteOptions): Executor {
     },
     notReady: () => options.reflector.problem(),
   };
+}
+
+/** Answers a member of a batch, with what earlier members left of the limits. @throws PublicError `TIMEOUT` */
+async function answerMember(options: ExecuteOptions, execution: Execution, batch: BatchUse): Promise<Answer> {
+  batch.ownCost = 0;
+  batch.isMutation = false;
+  const { limits, requestTimeoutMs } = options;
+  const leftMs = requestTimeoutMs - (performance.now() - batch.startedAt);
+  // 0 means no limit.
+  if (requestTimeoutMs > 0 && leftMs < 1) {
+    throw new PublicError('TIMEOUT', 'The requests before this one in the batch took all of its time; it did not run.');
+  }
+  const rest: ExecuteOptions = {
+    ...options,
+    limits: { ...limits, maxCost: Math.max(0, limits.maxCost - batch.cost) },
+    maxResponseBytes: Math.max(1, options.maxResponseBytes - batch.bytes),
+    requestTimeoutMs: Math.floor(requestTimeoutMs && leftMs),
+  };
+  const outcome = await executeOperation(rest, execution);
+  const answer = toAnswer(outcome, execution.watch);
+  const { data, operationName, documentHash } = outcome;
+  if (data === undefined || data === 'null' || utf8Bytes(answer.body) <= rest.maxResponseBytes) return answer;
+  // Some results are limited by the largest message of the database alone.
+  const error = (batch.isMutation ? committedTooLarge : textTooLarge)(rest.maxResponseBytes, null);
+  return toAnswer({ data: 'null', errors: [error], operationName, documentHash }, execution.watch);
 }
 
 function toAnswer(outcome: Outcome, stages: Stopwatch): Answer {

@@ -4,6 +4,7 @@ import type { Caller } from '../../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import type { AnswerFacts } from '../../shared/observation.ts';
 import type { Text } from './answer/compressed-text.ts';
+import type { BatchUse } from './batch-use.ts';
 
 /** The relevant members of a request body, their JSON types checked. */
 export interface GraphQLRequest {
@@ -26,6 +27,10 @@ export interface RequestContext {
   readonly unlimited: boolean;
   /** Position in the primary's log that the server of a query must have reached; absent: any. */
   readonly minWalPosition?: bigint | null;
+  /** Mutations are refused: the request came by GET. */
+  readonly queriesOnly?: boolean;
+  /** The batch that the request is a member of; absent: none. */
+  readonly batch?: BatchUse;
 }
 
 /** What hints a role gets, and whether it passes the limits of requests. */

@@ -3,7 +3,7 @@
  *
  * The answer of the database is text and stays text.
  */
-import { type DocumentNode, GraphQLError } from 'graphql';
+import { type DocumentNode, GraphQLError, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import type { Step } from '../../postgres/caller/flight-request.ts';
 import type { AnswerMemory } from '../../postgres/wire/answer-memory.ts';
 import type { FlightResult } from '../../postgres/wire/flight.ts';
@@ -11,6 +11,7 @@ import { PublicError } from '../../shared/errors.ts';
 import type { CompiledOperation, OperationCompiler } from '../compile/compile-operation.ts';
 import { type BindingSource, bindSlots } from '../compile/input/bind-slot.ts';
 import { coerceVariables } from '../compile/input/document-variables.ts';
+import { absentFrom } from '../compile/input/filter-variables.ts';
 import { RequestRefusal } from '../compile/input/input.ts';
 import type { ValueLanguage } from '../compile/input/plan-budget.ts';
 import type { Variables } from '../compile/input/slot.ts';
@@ -23,6 +24,7 @@ import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { committedTooLarge, type ErrorScope, fromGraphQLError, isLongObject } from './answer/public-error.ts';
 import { type AnswerContext, RowsAnswer } from './answer/rows-answer.ts';
 import type { Clue } from './documents.ts';
+import type { RequestContext } from './executor.ts';
 import {
   answerIntrospection,
   type IntrospectionRequest,
@@ -89,7 +91,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   const compileStart = performance.now();
   const operation = orRefusal(PublicError, () => {
     if (limits !== null) assertDocumentLimits(document, limits);
-    return shared.documents.choose(document, request.operationName);
+    return allowed(context, shared.documents.choose(document, request.operationName));
   });
   if (operation instanceof PublicError)
     return { data: undefined, errors: [operation], operationName: request.operationName, documentHash: hash };
@@ -121,6 +123,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   if (compiled instanceof PublicError) return refuse([compiled], hash, name);
   const refusal = orRefusal(PublicError, () => assertOperationLimits(compiled, variables, limits));
   if (refusal) return refuse([refusal], hash, name);
+  noteUse(context, compiled, variables);
   watch.compileMs += performance.now() - compileStart;
   const outcome = { operationName: name, documentHash: hash };
   const run: CompiledRun = { attempt, document: document.document, compiled, variables, outcome };
@@ -129,6 +132,20 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
     code === 'INTROSPECTION_DISABLED' ? introspectionDisabledClue : null,
   );
   return { ...result, errors: await withHints(result.errors, introspectionClues, execution, attempt), ...outcome };
+}
+
+function allowed<T extends { readonly operation: OperationDefinitionNode }>(
+  { queriesOnly }: RequestContext,
+  chosen: T,
+): T {
+  if (!queriesOnly || chosen.operation.operation !== OperationTypeNode.MUTATION) return chosen;
+  throw new PublicError('METHOD_NOT_ALLOWED', 'Send mutations with POST.');
+}
+
+function noteUse({ batch }: RequestContext, { costs, kind }: CompiledOperation, variables: Variables): void {
+  if (batch === undefined) return;
+  batch.ownCost = rowsOf(costs, variables);
+  batch.isMutation = kind === 'mutation';
 }
 
 function compileCounting(compiler: OperationCompiler, variables: Variables): CompiledOperation {
@@ -375,12 +392,3 @@ async function withHints(
 }
 
 const introspectionDisabledClue: Clue = { unknownField: { type: 'Query', field: '__schema' }, correction: null };
-
-/** The error for the first of these variables that has no value; null without one. */
-function absentFrom(values: Readonly<Record<string, unknown>>, names: readonly string[]): PublicError | null {
-  const absent = names.find((name) => !Object.hasOwn(values, name) || values[name] === undefined);
-  if (absent === undefined) return null;
-  const message = `Variable "$${absent}" is absent. It stands in a filter that chooses the rows of a write, which would be more without it.`;
-  const hint = 'Send a value; null equals nothing. With a default, the variable may be absent.';
-  return new PublicError('BAD_USER_INPUT', message, { hint });
-}

@@ -16,10 +16,15 @@ import type { Answer } from '../execute/executor.ts';
 import { minCompressedBytes } from './compress.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
-import { decodeText, readRequest } from './read-request.ts';
+import { decodeText, isBatch, readRequests } from './read-request.ts';
+import { type CountRequests, runBatch } from './run-batch.ts';
 
-/** The last hook of the route: answers requests with JSON both ways and leaves others to the route's handler. */
-export function createFastPath(parts: GraphqlParts): Hook {
+/**
+ * The last hook of the route: answers requests with JSON both ways and leaves others to the route's handler.
+ *
+ * @param count Counts the members of batches; null: nothing is counted.
+ */
+export function createFastPath(parts: GraphqlParts, count: CountRequests | null): Hook {
   const { maxBodyBytes } = parts.config.limits;
   return (request, reply, done) => {
     const { headers } = request;
@@ -30,7 +35,7 @@ export function createFastPath(parts: GraphqlParts): Hook {
     }
     readBody(request.raw, maxBodyBytes, (problem, body) => {
       if (problem !== null) reply.send(problem);
-      else answerJson(parts, request, reply, { body, answerType }).catch((error: unknown) => reply.send(error));
+      else answerJson(parts, request, reply, { body, answerType, count }).catch((error: unknown) => reply.send(error));
     });
   };
 }
@@ -61,13 +66,22 @@ function readBody(
 /** An error of the socket: the request is over, and is observed as a disconnect. */
 function ignore(): void {}
 
+interface FastRequest {
+  readonly body: Buffer;
+  readonly answerType: AnswerType;
+  readonly count: CountRequests | null;
+}
+
 async function answerJson(
   parts: GraphqlParts,
   request: FastifyRequest,
   reply: FastifyReply,
-  { body, answerType }: { readonly body: Buffer; readonly answerType: AnswerType },
+  { body, answerType, count }: FastRequest,
 ): Promise<void> {
-  const answer = await run(parts, request, readRequest(decodeText(body)));
+  const graphql = readRequests(decodeText(body));
+  const answer = isBatch(graphql)
+    ? await runBatch(parts, request, { members: graphql, countMore: (more) => count?.(request, reply, more) })
+    : await run(parts, request, graphql);
   const { body: text } = answer;
   if (!(text instanceof CompressedText) && isPlain(parts, request, answer)) {
     return sendPlain(request, reply, text, answerType);

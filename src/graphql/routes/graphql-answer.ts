@@ -6,7 +6,7 @@ import { countedAs } from '../../server/caller/client-address.ts';
 import { retryAfterSeconds, statusOf } from '../../server/error-body.ts';
 import type { AnswerType } from '../../server/media-types.ts';
 import { CompressedText, type Text, utf8Bytes } from '../execute/answer/compressed-text.ts';
-import { type Answer, type GraphQLRequest, privilegesOf } from '../execute/executor.ts';
+import { type Answer, type GraphQLRequest, privilegesOf, type RequestContext } from '../execute/executor.ts';
 import { acceptedEncodings, compress } from './compress.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
 import { readPosition, writePosition } from './read-your-writes.ts';
@@ -16,6 +16,7 @@ export async function run(
   { config, executor }: GraphqlParts,
   { id, state, headers }: FastifyRequest,
   graphql: GraphQLRequest,
+  more?: Partial<Pick<RequestContext, 'batch' | 'minWalPosition' | 'queriesOnly'>>,
 ): Promise<Answer> {
   const caller = state.caller as Caller;
   const answer = await executor.execute(caller, graphql, {
@@ -24,6 +25,7 @@ export async function run(
     signal: state,
     ...privilegesOf(config, caller.role),
     minWalPosition: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
+    ...more,
   });
   state.answer = answer;
   return answer;
@@ -64,7 +66,7 @@ function sendCompressed(reply: FastifyReply, { gzip, bytes }: CompressedText, is
   return reply.header('content-length', bytes).send(createGunzip().end(gzip));
 }
 
-/** A `Vary` header with one more name. */
-function appendVary(given: unknown, name: string): string {
+/** A `Vary` header with more names. */
+export function appendVary(given: unknown, name: string): string {
   return typeof given === 'string' && given !== '' ? `${given}, ${name}` : name;
 }

@@ -1,40 +1,68 @@
 /**
- * `/graphql/v1`: POST answers GraphQL requests, other methods are refused; GET is for browsers
- * (studio/routes/graphiql-route.ts).
+ * `/graphql/v1`: POST answers GraphQL requests, GET answers queries and shows browsers GraphiQL
+ * (studio/routes/graphiql-route.ts), other methods are refused.
  *
  * Two handlers share one executor. JSON in and out takes the fast path (fast-path.ts), because it is nearly every
  * request. Other media types go through graphql-yoga (yoga-handler.ts). Authentication precedes reading the body.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import { countedAs } from '../../server/caller/client-address.ts';
 import { type FindCaller, type KnownCaller, rememberCallers } from '../../server/caller/remember-callers.ts';
 import { reportCounts } from '../../server/connection/report-counts.ts';
-import { answerTypeOf, type RequestType, requestTypeOf } from '../../server/media-types.ts';
+import { acceptsHtml, answerTypeOf, type RequestType, requestTypeOf } from '../../server/media-types.ts';
 import type { Hook } from '../../server/parts.ts';
 import { graphqlMethods, graphqlPath } from '../../server/paths.ts';
 import { refuseMethod } from '../../server/refuse-method.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Answer, GraphQLRequest } from '../execute/executor.ts';
 import { createFastPath } from './fast-path.ts';
+import { createGetHandler } from './get-handler.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
+import type { CountRequests } from './run-batch.ts';
 import type { YogaHandler } from './yoga-handler.ts';
 
+/** The page for browsers at the same address. */
+export interface BrowserPage {
+  readonly send: (request: FastifyRequest, reply: FastifyReply) => Promise<string>;
+  /** Runs after the hooks of all routes, for every answer to GET. */
+  readonly onSend: onSendHookHandler;
+}
+
 /** Adds the routes. */
-export async function registerGraphqlRoutes(app: FastifyInstance, parts: GraphqlParts): Promise<void> {
+export async function registerGraphqlRoutes(
+  app: FastifyInstance,
+  parts: GraphqlParts,
+  page: BrowserPage,
+): Promise<void> {
   const { config } = parts;
   const onRequest: Hook[] = [authenticateHook(rememberCallers(parts.authenticate)), shedHook(parts)];
   // After load shedding, so that refused requests do not count.
-  if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
-  onRequest.push(createFastPath(parts));
+  const count = config.rateLimit === null ? null : await createRateLimit(app, config.rateLimit);
+  if (count !== null) onRequest.push((request, reply, done) => void count(request, reply, 1).then(() => done(), done));
+  const get = createGetHandler(parts);
+  app.get(graphqlPath, { onRequest: onRequest.map(unlessPage), onSend: page.onSend }, async (request, reply) =>
+    isPage(request) ? page.send(request, reply) : get(request, reply),
+  );
+  onRequest.push(createFastPath(parts, count));
   // If all origins are allowed, the headers are the same for each request.
   const cors = config.corsOrigins === '*' ? ({ cors: false } as const) : {};
   app.post(graphqlPath, { onRequest, config: cors }, createPostHandler(parts));
   app.route({
     method: ['PUT', 'PATCH', 'DELETE'],
     url: graphqlPath,
-    handler: (_request, reply) => refuseMethod(reply, graphqlMethods, 'Send GraphQL requests with POST.'),
+    handler: (_request, reply) =>
+      refuseMethod(reply, graphqlMethods, 'Send GraphQL requests with POST, or queries with GET.'),
   });
+}
+
+function isPage({ headers }: FastifyRequest): boolean {
+  return acceptsHtml(headers.accept);
+}
+
+/** The page is public. */
+function unlessPage(hook: Hook): Hook {
+  return (request, reply, done) => (isPage(request) ? done() : hook(request, reply, done));
 }
 
 function authenticateHook(find: FindCaller): Hook {
@@ -123,24 +151,23 @@ function acceptedRequestType({ headers }: FastifyRequest): RequestType {
 const maxCallers = 50_000;
 
 /**
- * Makes the hook that limits requests per minute (`--rate-limit`): of the token's user, or without one of the client's
- * address or network. It runs after authentication.
- *
- * @throws (in the hook) PublicError `RATE_LIMITED`.
+ * Makes the function that counts requests and limits them per minute (`--rate-limit`): of the token's user, or without
+ * one of the client's address or network. It runs after authentication.
  */
-async function createRateLimit(app: FastifyInstance, perMinute: number): Promise<Hook> {
+async function createRateLimit(app: FastifyInstance, perMinute: number): Promise<CountRequests> {
   // Loaded on demand: most gateways have no such limit.
   const { default: rateLimit } = await import('@fastify/rate-limit');
   await app.register(rateLimit, { global: false, max: perMinute, timeWindow: '1 minute', cache: maxCallers });
   const check = app.createRateLimit({
     keyGenerator: ({ state }) => countedAs(state.identity?.subject ?? null, state.address),
   });
-  return (request, reply, done) => {
-    check(request).then((limit) => {
-      if (limit.isAllowed || !limit.isExceeded) return done();
+  return async (request, reply, number) => {
+    for (let counted = 0; counted < number; counted++) {
+      const limit = await check(request);
+      if (limit.isAllowed || !limit.isExceeded) continue;
       reply.header('retry-after', limit.ttlInSeconds);
       const message = `More than ${perMinute} requests in a minute; wait ${limit.ttlInSeconds} seconds.`;
-      done(new PublicError('RATE_LIMITED', message));
-    }, done);
+      throw new PublicError('RATE_LIMITED', message);
+    }
   };
 }

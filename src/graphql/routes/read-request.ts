@@ -1,5 +1,5 @@
 /**
- * Parses the bytes of a request body into the members of a GraphQL request.
+ * Parses the bytes of a request body, or the query string of a GET request, into the members of a GraphQL request.
  *
  * Fast path and yoga both read bodies here, so the same bytes mean the same request. Integers beyond JavaScript's exact
  * range become `bigint`; nothing is rounded.
@@ -17,19 +17,65 @@ export function decodeText(body: Uint8Array): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
+/** The members of a batch, each of them not yet read. */
+export type Batch = readonly Readonly<Record<string, unknown>>[];
+
 /**
- * Reads the text of a JSON body.
+ * Reads the text of a JSON body: one request, or a batch of them.
  *
- * @throws PublicError `BAD_REQUEST` if it is not a JSON object with a string `query` (an HTTP error), `BAD_USER_INPUT`
- *   if another member has a wrong type (a GraphQL error).
+ * @throws PublicError `BAD_REQUEST` if it is neither a JSON object with a string `query` nor a list of objects (an HTTP
+ *   error), `BAD_USER_INPUT` if another member has a wrong type (a GraphQL error).
  */
-export function readRequest(text: string): GraphQLRequest {
+export function readRequests(text: string): GraphQLRequest | Batch {
   const body = parseJson(text, 'The request body');
-  if (!isObject(body)) {
-    const hint = 'Send one JSON object with the member "query"; batches are not supported.';
-    throw new PublicError('BAD_REQUEST', 'The request body must be a JSON object.', { hint });
+  if (isObject(body)) return toRequest(body);
+  if (Array.isArray(body) && body.length > 0 && body.every(isObject)) return body;
+  const hint = 'Send one JSON object with the member "query", or a list of such objects.';
+  throw new PublicError('BAD_REQUEST', 'The request body must be a JSON object.', { hint });
+}
+
+/** Whether the body is a batch. */
+export function isBatch(requests: GraphQLRequest | Batch): requests is Batch {
+  return Array.isArray(requests);
+}
+
+/** Reads a body that may be no batch. @throws PublicError as `readRequests`. */
+export function readRequest(text: string): GraphQLRequest {
+  const request = readRequests(text);
+  if (!isBatch(request)) return request;
+  const hint = 'The HTTP server answers batches, as application/json alone.';
+  throw new PublicError('BAD_REQUEST', 'The request body must be one JSON object.', { hint });
+}
+
+/** The parameters of a GET request that are read; others are ignored. */
+const parameters = ['query', 'operationName', 'variables', 'extensions'] as const;
+
+/** Reads the query string of a GET request. @throws PublicError as `readRequests`. */
+export function readQueryString(text: string): GraphQLRequest {
+  const given = new URLSearchParams(decodable(text));
+  const twice = parameters.find((name) => given.getAll(name).length > 1);
+  if (twice !== undefined) throw new PublicError('BAD_REQUEST', `The URL has the parameter "${twice}" twice.`);
+  const [query, operationName, variables, extensions] = parameters.map((name) => given.get(name) || null);
+  if (query === null && extensions === null) {
+    const hint = 'Send "?query=…", or the request with POST. A browser that opens the address gets GraphiQL.';
+    throw new PublicError('BAD_REQUEST', 'The URL must have the parameter "query".', { hint });
   }
-  return toRequest(body);
+  return toRequest({
+    query: query ?? undefined,
+    operationName,
+    variables: variables ? parseJson(variables, 'The parameter "variables"') : null,
+    extensions: extensions ? parseJson(extensions, 'The parameter "extensions"') : null,
+  });
+}
+
+/** The text, if it is UTF-8 in percent encoding; `URLSearchParams` would replace what is not. */
+function decodable(text: string): string {
+  try {
+    decodeURIComponent(text);
+    return text;
+  } catch (cause) {
+    throw new PublicError('BAD_REQUEST', 'The URL is not valid UTF-8 in percent encoding.', { cause });
+  }
 }
 
 /** Reads the members of a form, where `variables` is JSON text. @throws PublicError as `readRequest`. */
@@ -47,7 +93,8 @@ export function readFormRequest(form: URLSearchParams): GraphQLRequest {
   });
 }
 
-function toRequest(body: Readonly<Record<string, unknown>>): GraphQLRequest {
+/** Reads one object of a body. @throws PublicError as `readRequests`. */
+export function toRequest(body: Readonly<Record<string, unknown>>): GraphQLRequest {
   const { query, operationName = null, variables = null } = body;
   if (typeof query !== 'string') {
     if (isHashOfQuery(body.extensions)) throw new PublicError('BAD_REQUEST', 'PersistedQueryNotSupported');

@@ -18,6 +18,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { PublicError } from '../../../shared/errors.ts';
 import { fieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
 import { fragmentsOf } from './collect-fields.ts';
 
@@ -68,4 +69,13 @@ function choosesRows(typeInfo: TypeInfo, { kind, name }: ArgumentNode | ObjectFi
   const member = isInputObjectType(parent) ? parent.getFields()[name.value] : undefined;
   const of = member === undefined ? null : inputFieldOrigin(member).kind;
   return of === 'filter' || of === 'conflict_filter';
+}
+
+/** The error for the first of these variables that has no value; null without one. */
+export function absentFrom(values: Readonly<Record<string, unknown>>, names: readonly string[]): PublicError | null {
+  const absent = names.find((name) => !Object.hasOwn(values, name) || values[name] === undefined);
+  if (absent === undefined) return null;
+  const message = `Variable "$${absent}" is absent. It stands in a filter that chooses the rows of a write, which would be more without it.`;
+  const hint = 'Send a value; null equals nothing. With a default, the variable may be absent.';
+  return new PublicError('BAD_USER_INPUT', message, { hint });
 }

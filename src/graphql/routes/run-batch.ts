@@ -1,0 +1,122 @@
+/**
+ * Answers a batch: a JSON array of requests by the array of their answers, in order.
+ *
+ * One member after the other, each in a transaction of its own, so a batch never holds two connections. A member that
+ * fails fails alone. The limits of cost, bytes and time hold for all members together.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parsePosition } from '../../postgres/wire/wal-position.ts';
+import { errorAnswer } from '../../server/error-body.ts';
+import { type Code, errorCodes, PublicError } from '../../shared/errors.ts';
+import type { Stopwatch } from '../../shared/observation.ts';
+import { Utf8Text } from '../../shared/utf8-text.ts';
+import { CompressedText, type Text } from '../execute/answer/compressed-text.ts';
+import type { BatchUse } from '../execute/batch-use.ts';
+import type { Answer } from '../execute/executor.ts';
+import { run } from './graphql-answer.ts';
+import type { GraphqlParts } from './graphql-parts.ts';
+import { type Batch, toRequest } from './read-request.ts';
+
+/** Counts further requests of a caller. Rejects with PublicError `RATE_LIMITED`. */
+export type CountRequests = (request: FastifyRequest, reply: FastifyReply, more: number) => Promise<void>;
+
+interface BatchRequest {
+  readonly members: Batch;
+  readonly countMore: (more: number) => Promise<void> | undefined;
+}
+
+/** Runs a batch whose caller is verified. @throws PublicError if it is too long, or the caller has sent too much. */
+export async function runBatch(
+  parts: GraphqlParts,
+  request: FastifyRequest,
+  { members, countMore }: BatchRequest,
+): Promise<Answer> {
+  refuseLong(members.length, parts.config.limits.maxBatch);
+  await countMore(members.length - 1);
+  const { state } = request;
+  const batch: BatchUse = { startedAt: performance.now(), cost: 0, bytes: 0, ownCost: 0, isMutation: false };
+  const bodies: Buffer[] = [];
+  const answers: MemberAnswer[] = [];
+  let position: string | null = null;
+  for (const member of members) {
+    // Nobody reads the answers; what has not begun does not begin.
+    if (state.aborted) break;
+    const seen = position === null ? {} : { minWalPosition: parsePosition(position) };
+    const answer: MemberAnswer = await runMember(parts, request, { member, more: { batch, ...seen } });
+    const body = takeBytes(answer.body);
+    batch.bytes += body.length;
+    batch.cost += batch.ownCost;
+    bodies.push(body);
+    answers.push(answer);
+    position = answer.writtenAt ?? position;
+  }
+  return joinAnswers(request, answers, { bodies, position });
+}
+
+function refuseLong(length: number, most: number): void {
+  if (most === 1) {
+    const hint = 'Send the requests one by one, or start the gateway with a larger --max-batch.';
+    throw new PublicError('BAD_REQUEST', 'Batches are switched off (option --max-batch).', { hint });
+  }
+  if (length <= most) return;
+  const message = `The batch has ${length} requests, more than the limit of ${most} (option --max-batch).`;
+  throw new PublicError('BAD_REQUEST', message, { hint: 'Send several batches.', extensions: { limit: 'max-batch' } });
+}
+
+type MemberAnswer = Omit<Answer, 'documentHash'>;
+
+async function runMember(
+  parts: GraphqlParts,
+  request: FastifyRequest,
+  { member, more }: { readonly member: Batch[number]; readonly more: Parameters<typeof run>[3] },
+): Promise<MemberAnswer> {
+  try {
+    return await run(parts, request, toRequest(member), more);
+  } catch (error) {
+    if (!(error instanceof PublicError)) throw error;
+    const { body, code } = errorAnswer(error);
+    return {
+      body,
+      executed: false,
+      codes: [code],
+      operationName: null,
+      stages: { parseMs: 0, compileMs: 0, runMs: 0 },
+    };
+  }
+}
+
+/** The bytes of an answer. Its own memory is free for the next member. */
+function takeBytes(body: Text): Buffer {
+  if (body instanceof Utf8Text) return body.take();
+  return Buffer.from(body instanceof CompressedText ? body.toString() : body);
+}
+
+function joinAnswers(
+  { state }: FastifyRequest,
+  answers: readonly MemberAnswer[],
+  { bodies, position }: { readonly bodies: readonly Buffer[]; readonly position: string | null },
+): Answer {
+  const sum = (stage: keyof Stopwatch) => answers.reduce((total, { stages }) => total + stages[stage], 0);
+  const whole = Buffer.concat(bodies.flatMap((body, index) => [index === 0 ? open : comma, body]).concat(close));
+  const answer: Answer = {
+    body: new Utf8Text('', whole, '', () => {}),
+    executed: true,
+    codes: answers.flatMap(({ codes }) => codes),
+    operationName: null,
+    documentHash: null,
+    stages: { parseMs: sum('parseMs'), compileMs: sum('compileMs'), runMs: sum('runMs') },
+    ...(position !== null && { writtenAt: position }),
+  };
+  state.answer = answer;
+  return { ...answer, codes: commonRefusal(answers) };
+}
+
+const [open, comma, close] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
+
+/** The code that decides the status of the batch: of an error that refused every member, as an overload does. */
+function commonRefusal(answers: readonly MemberAnswer[]): readonly Code[] {
+  const [first] = answers[0]?.codes ?? [];
+  // A client falls back member by member, so a malformed one has no status.
+  if (first === undefined || !errorCodes[first].transport || first === 'BAD_REQUEST') return [];
+  return answers.every(({ codes }) => codes.includes(first)) ? [first] : [];
+}

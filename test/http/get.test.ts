@@ -1,0 +1,108 @@
+/** Queries by GET: the members of a request as parameters of the URL. */
+import { describe, expect, test } from 'vitest';
+import { defaultConfig } from '../../src/config/config.ts';
+import { anonKey, operation, type Reply, serviceKey, type TestServer, testServer, token } from '../support/http.ts';
+
+const get = (server: TestServer, parameters: Readonly<Record<string, string>>, more = {}): Promise<Reply> =>
+  server.send({ method: 'GET', url: `/graphql/v1?${new URLSearchParams(parameters)}`, ...more });
+const hello = { query: '{ hello }' };
+
+describe('queries by GET', () => {
+  test('a query by GET has document, variables and operation name in the URL', async () => {
+    const server = await testServer();
+    const reply = await get(server, {
+      query: 'query a($n: String) { hello(name: $n) } query b { hello }',
+      variables: '{"n":"ü+ &","big":9007199254740993}',
+      operationName: 'a',
+      extensions: '{}',
+      other: 'x',
+    });
+    expect([reply.status, reply.text]).toEqual([200, '{"data":{"hello":"hello ü+ &"}}']);
+    const [call] = server.calls;
+    expect([call?.request.variables?.big, call?.context.queriesOnly]).toEqual([9007199254740993n, true]);
+    expect(call?.caller).toMatchObject({ role: 'anon', method: 'GET', path: '/graphql/v1' });
+  });
+
+  test('a query by GET is answered as JSON of the type that the client accepts', async () => {
+    const server = await testServer();
+    for (const [accept, type] of [
+      ['application/graphql-response+json', 'application/graphql-response+json'],
+      ['text/event-stream', 'application/json'],
+      ['*/*', 'application/json'],
+    ]) {
+      const reply = await get(server, hello, { headers: { accept } });
+      expect([reply.status, reply.headers['content-type']]).toEqual([200, `${type}; charset=utf-8`]);
+    }
+    const page = await get(server, hello, { key: null, headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect(page.headers['content-type']).toContain('text/html');
+  });
+
+  test('a malformed URL is refused', async () => {
+    const server = await testServer({ limits: { ...defaultConfig.limits, maxBodyBytes: 500 } });
+    const ask = async (url: string) => {
+      const { status, json } = await server.send({ method: 'GET', url: `/graphql/v1${url}` });
+      return [status, json().errors?.[0]?.message];
+    };
+    expect(await ask('')).toEqual([400, 'The URL must have the parameter "query".']);
+    expect(await ask('?query=')).toEqual([400, 'The URL must have the parameter "query".']);
+    expect(await ask('?query={hello}&query={slow}')).toEqual([400, 'The URL has the parameter "query" twice.']);
+    expect(await ask('?query={hello}&variables={')).toEqual([400, 'The parameter "variables" is not valid JSON.']);
+    expect(await ask('?query=%ff')).toEqual([400, 'The URL is not valid UTF-8 in percent encoding.']);
+    expect(await ask('?extensions={"persistedQuery":{}}')).toEqual([400, 'PersistedQueryNotSupported']);
+    expect(await ask('?query={hello}&variables=[]')).toEqual([200, 'variables must be an object']);
+    expect(await ask(`?query=[{"query":"{hello}"}]`)).toEqual([200, expect.stringContaining('Syntax Error')]);
+    expect(await ask(`?query={hello}&x=${'x'.repeat(500)}`)).toEqual([413, 'The URL exceeds --max-body-bytes.']);
+    expect(server.calls.map(({ request }) => request.query)).toEqual(['[{"query":"{hello}"}]']);
+  });
+
+  test('a query by GET needs a key, and without one a header that no foreign page can send', async () => {
+    expect((await get(await testServer(), hello, { key: null })).status).toBe(401);
+    const open = await testServer({ requireApiKey: false });
+    const simple = { key: null, headers: { origin: 'https://foreign.test', 'sec-fetch-site': 'cross-site' } };
+    expect((await get(open, hello, simple)).status).toBe(400);
+    expect((await get(open, hello, { key: null, headers: { 'content-type': 'text/plain' } })).status).toBe(400);
+    expect(open.calls).toEqual([]);
+    expect((await get(open, hello, { key: null, headers: { 'content-type': 'application/json' } })).status).toBe(200);
+    expect((await get(open, hello)).status).toBe(200);
+  });
+
+  test('a query by GET counts for the rate limit', async () => {
+    const server = await testServer({ rateLimit: 1 });
+    expect((await get(server, hello)).status).toBe(200);
+    expect((await get(server, hello)).status).toBe(429);
+  });
+});
+
+describe('caches', () => {
+  const cached = (reply: Reply) => reply.headers['cache-control'];
+
+  test('caches may store nothing by default', async () => {
+    const reply = await get(await testServer(), hello);
+    expect([cached(reply), reply.headers.vary]).toEqual(['no-store', 'Accept, Authorization, apikey, Accept-Encoding']);
+  });
+
+  test('caches may store what the anon role gets without a token, for as long as the option says', async () => {
+    const server = await testServer({ getMaxAge: 60, corsOrigins: ['https://app.test'] });
+    const reply = await get(server, hello);
+    expect(cached(reply)).toBe('public, max-age=60');
+    const vary = reply.headers.vary?.split(', ').map((name) => name.toLowerCase());
+    expect(vary).toEqual(expect.arrayContaining(['accept', 'authorization', 'apikey', 'accept-encoding', 'origin']));
+  });
+
+  test('caches store no answer of another role, of a token, of POST, with an error, or after a write', async () => {
+    const server = await testServer({ getMaxAge: 60 });
+    const user = await token({ role: 'anon', sub: 'a', exp: Math.floor(Date.now() / 1000) + 600 });
+    const others = [
+      await get(server, hello, { key: serviceKey }),
+      await get(server, hello, { headers: { authorization: `Bearer ${user}` } }),
+      await get(server, hello, { headers: { authorization: `Bearer ${serviceKey}` } }),
+      await get(server, hello, { headers: { authorization: `Bearer ${anonKey}` } }),
+      await get(server, hello, { headers: { 'pgreflect-lsn': '16/B374D848' } }),
+      await get(server, { query: '{ nothing }' }),
+      await get(server, { query: '{ hello }', operationName: 'TIMEOUT' }),
+      await get(server, hello, { key: 'wrong' }),
+      await server.send({ body: operation('{ hello }') }),
+    ];
+    expect(others.map(cached)).toEqual(others.map(() => 'no-store'));
+  });
+});
