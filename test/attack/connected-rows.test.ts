@@ -40,6 +40,8 @@ const [full, empty] = await Promise.all(databases.map((database) => startExecuti
 
 const insertPost = (more: string) =>
   `insertIntoPostCollection(objects: [{id: 50, ${more}}]) { affectedCount records { id } }`;
+const updatePost = (set: string) =>
+  `updatePostCollection(set: {${set}}, filter: {id: {eq: 1}}) { affectedCount records { id } }`;
 const attempts = [
   ...[
     '{id: 100}',
@@ -52,6 +54,9 @@ const attempts = [
   ),
   insertPost('remarkCollection: {connect: [{id: 2}, {id: 102}]}'),
   'insertIntoRemarkCollection(objects: [{id: 50, tenant: 1, post: {connect: {id: 100}}}]) { affectedCount }',
+  ...['tag: {connect: {id: 100}}', 'named: {connect: {tenantAndName: {tenant: 2, name: "mine"}}}'].map(updatePost),
+  ...['{id: 100}', '{slug: "under mine"}'].map((key) => updatePost(`remarkCollection: {connect: [${key}]}`)),
+  updatePost('remarkCollection: {replace: DELETE, connect: [{id: 102}]}'),
 ];
 const rows = async (index: number) => {
   const tables = ['tag', 'post', 'remark', 'readonly_remark'];
@@ -88,6 +93,52 @@ test('a foreign key that the role may not change is not set', async () => {
     'anon',
     `mutation { ${insertPost('readonlyRemarkCollection: {connect: [{id: 1}]}')} }`,
   );
-  expect(message).toBe('"readonlyRemarkCollection" sets "postId" of the related rows, which the role may not change.');
+  expect(message).toBe('"readonlyRemarkCollection" sets "postId", which the role may not change.');
   expect(await rows(0)).toEqual(before);
+});
+
+// Answers the same in both databases, and leaves the rows of others as they are.
+const harmless = [
+  updatePost('remarkCollection: {replace: DELETE}'),
+  updatePost('remarkCollection: {replace: DISCONNECT}'),
+  updatePost('remarkCollection: {replace: DELETE, replaceAtMost: 1, connect: [{id: 2}]}'),
+  updatePost('remarkCollection: {disconnect: [{filter: {slug: {eq: "under mine"}}, atMost: 9}]}'),
+  updatePost('remarkCollection: {disconnect: [{atMost: 1}]}'),
+  updatePost('tag: {update: {set: {name: "x"}}}'),
+  'updatePostCollection(set: {remarkCollection: {delete: [{atMost: 9}]}}, filter: {id: {eq: 100}}) { affectedCount }',
+  'updatePostCollection(set: {remarkCollection: {disconnect: [{atMost: 9}]}}, filter: {}, atMost: 9) { affectedCount records { id } }',
+  'updatePostCollection(set: {tag: {update: {set: {name: "x"}}}}, filter: {}, atMost: 9) { affectedCount records { id } }',
+  'updateTagCollection(set: {postCollection: {replace: DISCONNECT}}, filter: {id: {eq: 100}}) { affectedCount }',
+];
+const ofOthers = async () => (await rows(0)).flat().filter(({ tenant }) => tenant !== undefined && Number(tenant) > 1);
+
+test('related rows that are hidden or not the caller’s are neither replaced nor disconnected, and not counted', async () => {
+  const before = await ofOthers();
+  expect(before).toHaveLength(8);
+  for (const field of harmless) {
+    const query = `mutation { it: ${field} }`;
+    expect(await full!.run('anon', query), field).toEqual(await empty!.run('anon', query));
+    expect(await ofOthers(), field).toEqual(before);
+    for (const database of databases)
+      await database.query('update remark set post_id = 1 where id = 1; update remark set post_id = null where id = 2');
+  }
+});
+
+test('a row that the caller connects while another one does belongs to one of them, and nothing hangs', async () => {
+  const posts = Array.from({ length: 12 }, (_, index) => 200 + index);
+  const [first, second] = ['{id: 1}, {id: 2}', '{id: 2}, {id: 1}'];
+  const run = (id: number, keys: string) =>
+    full!.run(
+      'anon',
+      `mutation { insertIntoPostCollection(objects: [{id: ${id}, remarkCollection: {connect: [${keys}]}}]) { affectedCount } }`,
+    );
+  await databases[0]!.query("insert into remark values (1, 1, null, 'own') on conflict do nothing");
+  const answers = await Promise.all(posts.map((id, index) => run(id, index % 2 === 0 ? first : second)));
+  for (const { errors } of answers) if (errors) expect(errors[0].extensions.code).toBe('CONFLICT');
+  const made = answers.filter(({ errors }) => errors === undefined).length;
+  expect(made).toBeGreaterThan(0);
+  const [owners] = await databases[0]!.query(
+    'select count(distinct post_id)::int as owners, bool_and(post_id >= 200) as are_new from remark where id < 3',
+  );
+  expect(owners).toEqual({ owners: 1, are_new: true });
 });

@@ -132,7 +132,8 @@ test('an update may insert or update related rows', async () => {
 });
 
 describe('refused, with nothing written', () => {
-  const kept = 'Rows with related rows cannot stay as they are: give "onConflict" updateColumns, and no filter.';
+  const kept =
+    'Rows with related rows, or beside "replace", cannot stay as they are: give "onConflict" updateColumns, and no filter.';
 
   test('rows that may stay as they are where others need their key', async () => {
     const nothing = 'onConflict: {constraint: author_email_key}';
@@ -237,5 +238,8 @@ test('onConflict is offered where the related table has conflicts', async () => 
     );
   expect(await fields('BookNestedInsert')).toEqual(['insert', 'onConflict', 'connect']);
   expect(await fields('AuthorNestedInsert')).toEqual(['insert', 'onConflict', 'connect']);
-  expect(await fields('BookNestedUpdate')).toEqual(['insert', 'update', 'onConflict']);
+  expect(await fields('BookNestedUpdate')).toEqual([
+    ...['insert', 'update', 'onConflict'],
+    ...['connect', 'disconnect', 'replace', 'replaceAtMost'],
+  ]);
 });

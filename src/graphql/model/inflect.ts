@@ -104,6 +104,7 @@ function allTypeNames(base: string) {
     nestedInsertOnly: `${base}NestedInsert`,
     nestedInsertOne: `${base}NestedInsertOne`,
     nestedUpdate: `${base}NestedUpdate`,
+    nestedUpdateOne: `${base}NestedUpdateOne`,
     nestedUpdateEntry: `${base}NestedUpdateEntry`,
     nestedDeleteEntry: `${base}NestedDeleteEntry`,
     key: `${base}Key`,

@@ -7,6 +7,7 @@
  */
 import type { ExtensionName } from '../../config/extensions.ts';
 import type { NondeterministicCollation, TypeOperators } from '../catalog/catalog.ts';
+import type { SharedType } from './extensions/shared-types.ts';
 import type { IndexExpression } from './index-tokens.ts';
 import type { tableTypeNames } from './inflect.ts';
 import type { ScalarName } from './scalars.ts';
@@ -121,15 +122,6 @@ export interface DirectiveError {
 
 /** The kind of a table in the catalog. */
 export type TableKind = 'table' | 'partitioned_table' | 'view' | 'materialized_view' | 'foreign_table';
-
-/** A type that extensions add for all tables together. */
-export type SharedType =
-  | 'DateTruncation'
-  | 'OpaqueIsFilter'
-  | 'JSONPathFilter'
-  | 'JSONIsFilter'
-  | 'TextSearchFilter'
-  | 'TextSearchOrder';
 
 /** A command that writes rows. */
 export type WriteCommand = 'insert' | 'update' | 'delete';

@@ -25,7 +25,7 @@ import { defineSearchTypes } from './types/search-types.ts';
 import { defineConflictTypes } from './types/write/conflict-types.ts';
 import { defineKeyTypes } from './types/write/key-types.ts';
 import { buildMutationType } from './types/write/mutation-type.ts';
-import { defineNestedWriteTypes } from './types/write/nested-write-types.ts';
+import { defineNestedWriteTypes, nestedReplaceType } from './types/write/nested-write-types.ts';
 import { defineUpdateInputs } from './types/write/update-types.ts';
 import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/write/write-types.ts';
 
@@ -111,6 +111,9 @@ function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchem
     if (sliceIsOver()) yield;
     if (options.isVisible(routine.namespace))
       defineResultType(context, routine, describing(context, routine, defineShared));
+  }
+  if (model.addedTypes.includes('NestedReplace')) {
+    context.types.define(nestedReplaceType.name, () => nestedReplaceType);
   }
   if (model.addedTypes.includes('DateTruncation') && tables.some(hasGroups)) {
     types.define(dateTruncationType.name, () => dateTruncationType);

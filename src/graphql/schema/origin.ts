@@ -58,6 +58,7 @@ export type InputFieldOrigin =
   | { readonly kind: 'related_order'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'nested'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'nested_insert' | 'nested_update' | 'nested_delete' | 'nested_connect' | 'on_conflict' }
+  | { readonly kind: 'nested_disconnect' | 'nested_replace' | 'replace_at_most' }
   /** A unique key that names a row. */
   | { readonly kind: 'row_key'; readonly key: TableKey }
   | { readonly kind: 'some' | 'every' | 'none' | 'aggregate_filter' }

@@ -15,8 +15,9 @@ import {
 } from 'graphql';
 import { invariant } from '../../shared/invariant.ts';
 import { type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
+import type { SharedType } from '../model/extensions/shared-types.ts';
 import { tableTypeNames, tableTypeSuffixes } from '../model/inflect.ts';
-import type { Model, SharedType, Table, TableType } from '../model/model.ts';
+import type { Model, Table, TableType } from '../model/model.ts';
 
 /** Options of a model's schema. */
 export interface SchemaOptions {

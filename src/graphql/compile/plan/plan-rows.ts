@@ -325,14 +325,14 @@ function sameConflict(given: readonly (Input | undefined)[], of: NestedField): I
   return first;
 }
 
-/** The objects of a list in an update of one row; null for none. */
+/** The objects, or the only one, that an update of one row inserts; null for none. */
 export function planNestedObjects(objects: Input): Pick<RelatedObjects, 'rows' | 'parents'> | null {
   const path = objects.path();
   if (path !== null) {
     const rows = planVariableRows(objects);
     return rows && { rows, parents: { kind: 'row_parents', path: [], below: path, first: 1 } };
   }
-  const items = [...objects.items()];
+  const items = isListType(getNullableType(objects.type)) ? [...objects.items()] : [objects];
   const rows = planRows(items, objects.type, `${objects.place()}[*]`);
   return rows && { rows, parents: { kind: 'constant', value: placesText(items.map(() => 1)) } };
 }

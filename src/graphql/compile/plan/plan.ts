@@ -21,7 +21,7 @@ import type {
 import type { ComparisonOperator } from '../../schema/operators.ts';
 import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schema/origin.ts';
 import type { Slot } from '../input/slot.ts';
-import type { Assignment, BulkUpdate } from './write/assignment.ts';
+import type { Assignment, BulkUpdate, KeptAssignment } from './write/assignment.ts';
 import type { InsertColumn, InsertLink, NestedWrites } from './write/nested-writes.ts';
 
 /** One operation. `errors` contains the refused root fields. */
@@ -374,6 +374,8 @@ export interface ObjectsPlace {
 export interface UpdateChange {
   readonly kind: 'update';
   readonly set: readonly Assignment[];
+  /** Links to the rows of other steps. */
+  readonly links: readonly KeptAssignment[];
   readonly filter: Condition | null;
   readonly atMost: Slot;
 }

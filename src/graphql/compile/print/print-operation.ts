@@ -67,6 +67,9 @@ interface Refusals {
   readonly increment: string | null;
 }
 
+const replacesTooMany =
+  '"replace" meets more rows than it may remove. "replaceAtMost" says how many: 30 if it is left out.';
+
 const noRefusals: Refusals = { atMost: null, objects: null, place: null, increment: null };
 
 type UpdateListValue = Extract<ValuePlan, { readonly kind: 'update_list' }>;
@@ -190,9 +193,10 @@ function printNestedWrites(
 ): readonly Printed[] {
   const { steps, root } = nested;
   const printed = steps.map((step, index): Printed => {
-    const { change, place } = step;
+    const { change, place, except } = step;
     const isLink = change.kind === 'find' || change.kind === 'connect';
-    const refusals = isLink ? { ...noRefusals, place } : refusalsOfChange(change, place);
+    const ofChange = isLink ? { ...noRefusals, place } : refusalsOfChange(change, place);
+    const refusals = except === null ? ofChange : { ...ofChange, atMost: replacesTooMany };
     return { ...printSql(printStep(new Names(), step, index)), layout: null, result: 'none', refusals };
   });
   const { statement, layout } = printAnswer(printer, written, nestedRows(printer.names, table, nested), check);

@@ -15,6 +15,7 @@ import type { ValueLanguage } from '../../compile/input/plan-budget.ts';
 import type { ObjectsPlace } from '../../compile/plan/plan.ts';
 import { sentinels } from '../../compile/sql/failure-sentinels.ts';
 import type { Model } from '../../model/model.ts';
+import { brokenNestedWrite } from './broken-nested-write.ts';
 import { textTooLarge } from './compressed-text.ts';
 import { describeFailure, hintFor, unexpected } from './failure-sentences.ts';
 import { isConstraintVisible, isVisibleMessage, visibleTable } from './visible-message.ts';
@@ -106,35 +107,6 @@ export function isStackOverflow(error: unknown): boolean {
 export function tooDeep(cause: unknown): PublicError {
   const message = 'The request is too large or nested too deeply. Send several, or fewer levels.';
   return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nesting' }, cause });
-}
-
-/** Failures of a write with related rows (print-nested-writes.ts). */
-const nestedWriteSentinels: Readonly<Record<string, readonly [Code, string]>> = {
-  [sentinels.suppressed]: [
-    'BAD_USER_INPUT',
-    'The database has not inserted a row that others depend on. Nothing was written. Insert the rows separately.',
-  ],
-  [sentinels.noKey]: [
-    'BAD_USER_INPUT',
-    'The database did not return the key of a row that related rows need. Nothing was written. Insert the rows separately.',
-  ],
-  [sentinels.notLinked]: [
-    'BAD_USER_INPUT',
-    'A row to connect is not there, the role may not see or change it, or it is named twice. Nothing was written.',
-  ],
-  [sentinels.notOne]: [
-    'BAD_USER_INPUT',
-    'Related rows are inserted for exactly one updated row. The filter matches several, or none. Nothing was written.',
-  ],
-  [sentinels.hidden]: [
-    'PERMISSION_DENIED',
-    'The role may not see a row as it is after all changes. Nothing was written.',
-  ],
-};
-
-function brokenNestedWrite(primary: string): readonly [Code, string] | null {
-  const sentinel = Object.keys(nestedWriteSentinels).find((each) => primary.includes(each));
-  return sentinel === undefined ? null : nestedWriteSentinels[sentinel]!;
 }
 
 function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
@@ -263,7 +235,10 @@ function joinPlaces(above: string | null, part: string | null): string | null {
 
 /** What a statement refused on purpose; null: it failed otherwise. */
 function refusalOf(primary: string, atMost: string | null) {
-  if (atMost !== null && primary.includes(sentinels.atMost)) return { message: atMost, input: null, hint: atMostHint };
+  if (atMost !== null && primary.includes(sentinels.atMost)) {
+    // The sentence for `replace` says it already.
+    return { message: atMost, input: null, hint: atMost.endsWith(' records') ? atMostHint : {} };
+  }
   if (primary.includes(sentinels.sameRow)) return { message: sameRow, input: null };
   const [, operator, field, found] = misfitText.exec(primary) ?? [];
   if (operator === undefined) return null;

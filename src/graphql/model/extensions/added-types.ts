@@ -5,7 +5,7 @@
 import { mapInSlices, type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import { quotePath } from '../../catalog/quote-name.ts';
 import { isEnumValueName, tableRootFields, tableTypeNames, tableTypeSuffixes } from '../inflect.ts';
-import type { Column, Model, SharedType, Table, TableType, ValueType } from '../model.ts';
+import type { Column, Model, Table, TableType, ValueType } from '../model.ts';
 import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath, takenBy } from '../model-context.ts';
 import type { NameClaims } from '../name-claims.ts';
 import { claimFunctionInputs } from '../routines/function-entries.ts';
@@ -15,6 +15,7 @@ import { otherTableName } from '../tables/tables.ts';
 import { type Named, rowOf } from './added-entries.ts';
 import { isUpsertable } from './conflict-targets.ts';
 import { nestedTypes } from './nested-writes.ts';
+import type { SharedType } from './shared-types.ts';
 import { claimKeyInputs } from './table-keys.ts';
 import { fitsOperator, updateOperators } from './update-operators.ts';
 
@@ -200,8 +201,10 @@ export function* addTypes(
     return routines.size === named.routines.size ? whole : keepRoutines(whole, routines);
   });
   const readable = withTypes.filter((table) => hasExtension(context, table, 'reads'));
+  const replaces = withTypes.some(({ addedTypes }) => addedTypes.includes('nestedUpdate'));
   const addedTypes = sharedTypes
     .flatMap(([isUsedBy, ...types]) => (readable.some(isUsedBy) ? types : []))
+    .concat(replaces ? ['NestedReplace'] : [])
     .filter((type) => claimShared(context, tables, type, claims));
   return { tables: new Map(withTypes.map((table) => [table.oid, table])), routines, composites, addedTypes };
 }

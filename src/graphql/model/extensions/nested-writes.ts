@@ -1,6 +1,9 @@
 /** Related rows in inserts and updates (extension `writes`, docs/nested-writes.md). */
 import type { Column, Relationship, Table, TableType } from '../model.ts';
 
+/** Rows that `replace` removes at most, unless the caller says another number. */
+export const replacedAtMost = 30;
+
 /** The tables that a relationship links. */
 export interface Ends {
   readonly table: Table;
@@ -27,20 +30,21 @@ export function isNestable(relationship: Relationship, { table, target }: Ends):
 }
 
 /**
- * Whether updates of `table` can write the related rows of a to-many relationship: the role may update the one and write
- * the other, and read both sides of the foreign key.
+ * Whether updates of `table` can write its related rows: the role may update the one and write the other, or set the foreign
+ * key, and read both sides of it.
  */
-export function isNestableUpdate(
-  { direction, cardinality, pairs, through }: Relationship,
-  { table, target }: Ends,
-): boolean {
-  if (through !== null || direction !== 'inbound' || cardinality !== 'many' || !table.update) return false;
-  if (!target.insert && !target.update && !target.delete) return false;
+export function isNestableUpdate(relationship: Relationship, { table, target }: Ends): boolean {
+  const { direction, cardinality, pairs, through } = relationship;
+  if (through !== null || !table.update) return false;
   if (!hasCertainKeys(table) || !hasCertainKeys(target)) return false;
-  return pairs.every(
+  const isReadable = pairs.every(
     ({ local, foreign }) =>
       columnOf(table, local)?.selectable === true && columnOf(target, foreign)?.selectable === true,
   );
+  if (!isReadable) return false;
+  if (direction === 'inbound') return cardinality === 'many' && (target.insert || target.update || target.delete);
+  const links = pairs.every(({ local }) => columnOf(table, local)?.updatable === true);
+  return target.update || (links && (target.insert || target.keys.length > 0));
 }
 
 /** A rule may return other rows, and another server commits by itself. */
@@ -62,7 +66,8 @@ export function nestedTypes(tables: ReadonlyMap<string, Table>): (table: Table) 
     new Set(relationships.filter(isSuch).map(({ target }) => target));
   const ones = reached(({ insertable, cardinality }) => insertable && cardinality === 'one');
   const many = reached(({ insertable, cardinality }) => insertable && cardinality === 'many');
-  const updated = reached(({ updatable }) => updatable);
+  const updatedOnes = reached(({ updatable, cardinality }) => updatable && cardinality === 'one');
+  const updatedMany = reached(({ updatable, cardinality }) => updatable && cardinality === 'many');
   return (table) => {
     const { oid, keys } = table;
     const inserted: readonly TableType[] = many.has(oid)
@@ -70,15 +75,19 @@ export function nestedTypes(tables: ReadonlyMap<string, Table>): (table: Table) 
       : ones.has(oid)
         ? ['nestedInsertOnly']
         : [];
-    const types = [...inserted, ...(updated.has(oid) ? updateTypes(table) : [])];
+    const updated: readonly TableType[] = [
+      ...(updatedMany.has(oid) ? (['nestedUpdate'] as const) : []),
+      ...(updatedOnes.has(oid) ? (['nestedUpdateOne'] as const) : []),
+    ];
+    const types = [...inserted, ...updated, ...(updated.length > 0 ? entryTypes(table) : [])];
     return types.length > 0 && keys.length > 0 ? [...types, 'key'] : types;
   };
 }
 
-function updateTypes({ update, delete: isDeletable }: Table): readonly TableType[] {
+/** Entries of lists of updates, and of deletes and disconnections. */
+function entryTypes({ update, delete: isDeletable }: Table): readonly TableType[] {
   return [
-    'nestedUpdate',
     ...(update ? (['nestedUpdateEntry'] as const) : []),
-    ...(isDeletable ? (['nestedDeleteEntry'] as const) : []),
+    ...(update || isDeletable ? (['nestedDeleteEntry'] as const) : []),
   ];
 }

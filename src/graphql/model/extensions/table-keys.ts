@@ -4,7 +4,7 @@ import type { Column, Table, TableKey } from '../model.ts';
 import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath, takenBy } from '../model-context.ts';
 import type { NameClaims } from '../name-claims.ts';
 import { isJson } from '../tables/columns.ts';
-import { otherTableName } from '../tables/tables.ts';
+import { isStored, otherTableName } from '../tables/tables.ts';
 import { isUsable, keysOf } from './conflict-targets.ts';
 
 /**
@@ -12,7 +12,7 @@ import { isUsable, keysOf } from './conflict-targets.ts';
  * the role can compare.
  */
 export function addKeys(context: ModelContext, table: Table): Table {
-  if (!hasExtension(context, table, 'writes') || (table.kind !== 'table' && table.kind !== 'view')) return table;
+  if (!hasExtension(context, table, 'writes') || !(isStored(table.kind) || table.kind === 'view')) return table;
   const row = context.catalog.table(table.oid)!;
   const base = row.getBase();
   const indexes = (table.kind === 'view' ? (base?.indexes ?? []) : row.getIndexes()).filter(

@@ -7,7 +7,8 @@ import {
 } from 'graphql';
 import { invariant } from '../../../shared/invariant.ts';
 import { hasNullTest, isNullTested } from '../../model/extensions/added-types.ts';
-import type { FunctionEntry, Routine, SharedType, Table } from '../../model/model.ts';
+import type { SharedType } from '../../model/extensions/shared-types.ts';
+import type { FunctionEntry, Routine, Table } from '../../model/model.ts';
 import { isJson } from '../../model/tables/columns.ts';
 import { describesAnything } from '../describe-type.ts';
 import { fieldMap } from '../field-map.ts';

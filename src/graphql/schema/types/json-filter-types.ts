@@ -1,7 +1,8 @@
 /** The filter inputs of JSON columns: the content of `jsonb`, only null or not for `json` (docs/filters.md). */
 import { type GraphQLInputFieldConfigMap, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
 import { hasJsonFilter } from '../../model/extensions/added-types.ts';
-import { comparedAs, type SharedType, type Table, type ValueType } from '../../model/model.ts';
+import type { SharedType } from '../../model/extensions/shared-types.ts';
+import { comparedAs, type Table, type ValueType } from '../../model/model.ts';
 import { describesAnything } from '../describe-type.ts';
 import { typed } from '../origin.ts';
 import { type SchemaContext, sharedInput } from '../schema-context.ts';

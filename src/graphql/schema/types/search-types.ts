@@ -6,7 +6,8 @@ import {
   GraphQLNonNull,
 } from 'graphql';
 import { hasSearchFilter } from '../../model/extensions/added-types.ts';
-import type { SharedType, Table, ValueType } from '../../model/model.ts';
+import type { SharedType } from '../../model/extensions/shared-types.ts';
+import type { Table, ValueType } from '../../model/model.ts';
 import { isSearchable } from '../../model/tables/columns.ts';
 import { describesAnything } from '../describe-type.ts';
 import { fieldMap } from '../field-map.ts';

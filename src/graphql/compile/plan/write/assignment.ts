@@ -10,6 +10,14 @@ export interface Assignment {
   readonly slot: Slot;
 }
 
+/** A column that gets the key of the only row of another step. */
+export interface KeptAssignment {
+  readonly column: Column;
+  readonly step: number;
+  /** Index into the `keys` of the step. */
+  readonly key: number;
+}
+
 /** A column of keys, with an array of their values. */
 export interface KeyValues {
   readonly column: Column;

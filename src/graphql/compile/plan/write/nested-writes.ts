@@ -24,6 +24,8 @@ export interface WriteStep<Change> {
   readonly count: Slot | null;
   /** The rows whose related rows it updates or deletes; null: it does not. */
   readonly within: Within | null;
+  /** The rows among them that a replacement leaves alone; null for others than replacements. */
+  readonly except: readonly Within[] | null;
   /** The columns whose values are kept. */
   readonly keys: readonly Column[];
   /** Place of the objects, as text or as a path into the variables. */
@@ -44,7 +46,7 @@ export interface ConnectRows {
   readonly set: readonly { readonly column: Column; readonly key: number }[];
 }
 
-/** Related rows of those that another step has written. */
+/** Rows that belong to those of another step by these columns, or are the same. */
 export interface Within {
   readonly step: number;
   /** Columns that equal a kept key, by index into the `keys` of the step; `of` is the column of the key. */

@@ -1,7 +1,7 @@
 /**
  * Plans the changes of an update: `set` and the operators (docs/mutations.md), one for each column.
  *
- * Refuses an update without a change, a column with two, and operands that never fit.
+ * Refuses an update without a change of the row or of related ones, a column with two, and operands that never fit.
  */
 import { PublicError } from '../../../../shared/errors.ts';
 import { invariant } from '../../../../shared/invariant.ts';
@@ -35,13 +35,16 @@ export interface ChangeContext {
 /** The changes, in the order of the inputs. */
 export function planAssignments(inputs: ChangeInputs, { withRelated, holder }: ChangeContext): readonly Assignment[] {
   const changed = new Map<Column, Assignment['operator']>();
+  let changesRelated = false;
   const assignments = changes.flatMap((operator): readonly Assignment[] => {
     const given = inputs.get(operator);
     if (given === undefined || given.state() !== 'value') return [];
     return given.fields().flatMap(({ field, input }) => {
       const origin = inputFieldOrigin(field);
       if (origin.kind === 'nested') {
-        if (withRelated || input.state() !== 'value') return [];
+        const isGiven = input.state() === 'value';
+        changesRelated ||= isGiven;
+        if (withRelated || !isGiven) return [];
         throw refuseInput('A list of updates writes no related rows. Update the row in a field of its own.', input);
       }
       invariant(origin.kind === 'column', 'the changes of an update hold columns');
@@ -63,7 +66,7 @@ export function planAssignments(inputs: ChangeInputs, { withRelated, holder }: C
       ];
     });
   });
-  if (assignments.length === 0) {
+  if (assignments.length === 0 && !changesRelated) {
     const message = 'At least one mapping must be provided to set argument';
     throw holder === null ? new PublicError('BAD_USER_INPUT', message) : refuseInput(message, holder);
   }

@@ -7,7 +7,7 @@
  */
 import type { FieldNode } from 'graphql';
 import { isUpsertable } from '../../../model/extensions/conflict-targets.ts';
-import type { Column, Relationship, Table } from '../../../model/model.ts';
+import type { Column, Table } from '../../../model/model.ts';
 import { type Input, refuseInput } from '../../input/input.ts';
 import { type PlanBudget, spendAgain, spentSince } from '../../input/plan-budget.ts';
 import { maxCells } from '../../input/row-keys.ts';
@@ -20,7 +20,16 @@ import { locate, type Planner } from '../planner.ts';
 import type { InsertColumn, InsertLink } from './nested-writes.ts';
 import { mayKeepRows, mayMeetHidden, planConflict } from './plan-conflict.ts';
 import { addConnected, addFound } from './plan-links.ts';
-import { addStep, type Building, type BuiltStep, enter, finish, keyOf, slotOf } from './plan-nested-steps.ts';
+import {
+  addStep,
+  type Building,
+  type BuiltStep,
+  enter,
+  finish,
+  isDeclared,
+  keyOf,
+  slotOf,
+} from './plan-nested-steps.ts';
 
 /** What is written, and its fields, for messages. */
 export interface WriteTarget {
@@ -83,7 +92,7 @@ export function planStep(building: Building, at: Level): number {
   const change = planChange(building, at, setters);
   const keepsRows = mayKeepRows(change.conflict) ? at.onConflict : null;
   const count = slotOf(rows.count);
-  const own = { table, change, count, within: null, keys: [], place: rows.place, keepsRows };
+  const own = { table, change, count, within: null, except: null, keys: [], place: rows.place, keepsRows };
   const step = addStep(building, own);
   for (const { nested, related } of inner) {
     if (nested.relationship.direction === 'outbound') continue;
@@ -198,11 +207,6 @@ class Setters {
   #add(column: Column, kept: { readonly link: number; readonly key: number; readonly fieldName: string | null }): void {
     this.kept.set(column, [...(this.kept.get(column) ?? []), kept]);
   }
-}
-
-/** Those of comments have no constraint. */
-function isDeclared({ id }: Relationship): boolean {
-  return !id.startsWith('directive:');
 }
 
 interface UsedColumn {

@@ -5,7 +5,7 @@
  */
 import type { FieldNode } from 'graphql';
 import { PublicError } from '../../../../shared/errors.ts';
-import type { Column } from '../../../model/model.ts';
+import type { Column, Relationship } from '../../../model/model.ts';
 import { type Input, refuseInput } from '../../input/input.ts';
 import { spend } from '../../input/plan-budget.ts';
 import type { Slot } from '../../input/slot.ts';
@@ -54,17 +54,29 @@ export function keyOf({ keys }: BuiltStep, column: Column): number {
 
 /** The nested writes of these steps, null for a single one. Refuses rows that may stay as they are where others need their keys. */
 export function finish(steps: readonly BuiltStep[], root: number): WritePlan['nested'] {
-  if (steps.length === 1) return null;
-  const { table } = steps[root]!;
+  const { table, change } = steps[root]!;
+  // A choice of rows is none of the changes that are printed alone.
+  if (steps.length === 1 && !changesNothing(change)) return null;
   // The answer is read by them.
   for (const number of table.primaryKey) keyOf(steps[root]!, columnOf(table, number));
   for (const { keys, keepsRows } of steps) if (keepsRows !== null && keys.length > 0) throw refuseKept(keepsRows);
   return { steps: steps.map(({ keepsRows: _, ...step }) => step), root };
 }
 
+/** Whether an update only chooses rows, whose related rows change. */
+export function changesNothing(change: WriteStep<WriteChange>['change']): boolean {
+  return change.kind === 'update' && change.set.length === 0 && change.links.length === 0;
+}
+
+/** Those of comments have no constraint. */
+export function isDeclared({ id }: Relationship): boolean {
+  return !id.startsWith('directive:');
+}
+
 // A row that stays as it is is not returned, so neither is its key.
 function refuseKept(onConflict: Input): PublicError {
-  const message = 'Rows with related rows cannot stay as they are: give "onConflict" updateColumns, and no filter.';
+  const message =
+    'Rows with related rows, or beside "replace", cannot stay as they are: give "onConflict" updateColumns, and no filter.';
   return refuseInput(message, onConflict);
 }
 

@@ -1,16 +1,16 @@
 /**
- * Plans the inserts, updates and deletes of related rows in the `set` of an update (docs/nested-writes.md).
+ * Plans the writes of related rows in the `set` of an update (docs/nested-writes.md).
  *
  * Refuses columns that relationships set, and too many levels.
  */
 import type { FieldNode } from 'graphql';
 import { invariant } from '../../../../shared/invariant.ts';
-import type { Table } from '../../../model/model.ts';
+import type { Column, Table } from '../../../model/model.ts';
 import { inputFieldOrigin } from '../../../schema/origin.ts';
 import type { Input } from '../../input/input.ts';
 import type { Slot } from '../../input/slot.ts';
-import type { WriteChange, WritePlan } from '../plan.ts';
-import type { NestedField } from '../plan-connected.ts';
+import type { UpdateChange, WritePlan } from '../plan.ts';
+import { documentConnected, type NestedField } from '../plan-connected.ts';
 import { columnOf } from '../plan-order.ts';
 import { planNestedObjects, refuseGiven } from '../plan-rows.ts';
 import type { Planner } from '../planner.ts';
@@ -18,86 +18,164 @@ import type { Within } from './nested-writes.ts';
 import { planAssignments } from './plan-assignments.ts';
 import { planChangedRows } from './plan-changed-rows.ts';
 import { planStep } from './plan-insert.ts';
+import { addConnected, emptied, isGiven, joinLinks, type NestedInputs, planReplace, planToOne } from './plan-links.ts';
 import { addStep, type Building, type BuiltStep, enter, finish, keyOf } from './plan-nested-steps.ts';
 
 /** Adds the writes of related rows to a planned update of `table`. */
 export function planRelated(
   planner: Planner,
   { table, nodes }: { readonly table: Table; readonly nodes: readonly FieldNode[] },
-  change: WriteChange,
+  change: UpdateChange,
   set: Input,
 ): Pick<WritePlan, 'change' | 'nested'> {
   const steps: BuiltStep[] = [];
-  planUpdateStep({ planner, nodes, steps }, { table, change, set, level: 0, within: null });
-  return { change, nested: finish(steps, 0) };
+  const root = planUpdateStep({ planner, nodes, steps }, { table, change, set, level: 0, within: null });
+  return { change: steps[root]!.change as UpdateChange, nested: finish(steps, root) };
 }
 
 interface Level {
   readonly table: Table;
-  readonly change: WriteChange;
+  readonly change: UpdateChange;
   readonly set: Input;
   /** Number of updates that it is nested in. */
   readonly level: number;
   readonly within: Within | null;
 }
 
-function planUpdateStep(building: Building, { table, change, set, level, within }: Level): void {
+function planUpdateStep(building: Building, { table, change, set, level, within }: Level): number {
   const { planner, steps } = building;
   const nested = nestedFields(set);
-  const insertsAny = nested.some(({ inputs }) => inputs.get('nested_insert')?.state() === 'value');
-  const count: Slot | null = insertsAny ? { kind: 'constant', value: '1' } : null;
-  const own = { table, change, count, within, keys: [], place: set.place(), keepsRows: null };
-  const number = addStep(building, own);
-  for (const { inputs, ...of } of nested) {
+  const toOne = nested.filter(({ relationship }) => relationship.cardinality === 'one');
+  const toMany = nested.filter(({ relationship }) => relationship.cardinality === 'many');
+  const linked = toOne.map((each) => {
     enter(planner, level);
-    const below = withinOf(steps[number]!, number, of);
-    const { target } = of;
-    for (const entry of itemsOf(inputs.get('nested_delete'))) {
-      const guards = planGuards(planner, target, level + 1, entry);
-      addStep(building, {
-        table: target,
-        change: { kind: 'delete', ...guards },
-        count: null,
-        within: below,
-        keys: [],
-        place: entry.place(),
-        keepsRows: null,
-      });
-    }
-    for (const entry of itemsOf(inputs.get('nested_update'))) {
-      const inner = entry.fields().find(({ field }) => inputFieldOrigin(field).kind === 'set')?.input;
-      invariant(inner, 'validation demands set');
-      inner.requireValue();
-      refuseKeys(inner, below, of);
-      const guards = planGuards(planner, target, level + 1, entry);
-      const update = {
-        kind: 'update',
-        set: planAssignments(new Map([['set', inner]]), { withRelated: true, holder: inner }),
-        ...guards,
-      } as const;
-      planUpdateStep(building, { table: target, change: update, set: inner, level: level + 1, within: below });
-    }
-    const objects = inputs.get('nested_insert');
-    const found = objects?.state() === 'value' ? planNestedObjects(objects) : null;
-    if (found === null) continue;
-    const parent = { step: number, nested: of, places: found.parents };
-    const onConflict = inputs.get('on_conflict') ?? null;
-    planStep(building, { table: target, rows: found.rows, place: null, level: level + 1, parent, onConflict });
+    const link = planToOne(building, { table, level }, each, (objects, onConflict) => {
+      const { rows } = planNestedObjects(objects)!;
+      const inside = { table: each.target, rows, place: null, level: level + 1, parent: null, onConflict };
+      return planStep(building, inside);
+    });
+    const columns = [...link.links, ...link.nulls].map(({ column }) => column);
+    refuseSet(set, change, columns, each);
+    return { each, columns, ...link };
+  });
+  const isOfOne = toOne.some(({ inputs }) => isGiven(inputs.get('nested_insert'))) || toMany.some(needsOneRow);
+  const count: Slot | null = isOfOne ? { kind: 'constant', value: '1' } : null;
+  const own = {
+    table,
+    change: { ...change, ...joinLinks(change.set, linked) },
+    count,
+    within,
+    except: null,
+    keys: [],
+    place: set.place(),
+    keepsRows: null,
+  };
+  const number = addStep(building, own);
+  for (const { inputs, ...of } of toOne) {
+    const entry = inputs.get('nested_update');
+    if (!isGiven(entry)) continue;
+    planEntry(building, { of, entry, level, within: withinOf(steps[number]!, number, of) });
   }
+  for (const each of toMany) {
+    enter(planner, level);
+    planToMany(building, each, { number, level });
+  }
+  return number;
 }
 
-function nestedFields(set: Input) {
+/** Refuses columns that are given beside a link that sets them. */
+function refuseSet(set: Input, change: UpdateChange, columns: readonly Column[], nested: NestedField): void {
+  refuseKeys(set, columns, nested);
+  const other = change.set.find(({ column }) => columns.includes(column));
+  if (other !== undefined) throw refuseGiven(other.column.fieldName ?? '', nested, other.operator);
+}
+
+/** What needs a row of its own to belong to. */
+function needsOneRow({ inputs }: NestedInputs): boolean {
+  return (['nested_insert', 'nested_connect', 'nested_replace'] as const).some((kind) => isGiven(inputs.get(kind)));
+}
+
+/** Writes the related rows of a to-many. @param parent Number of the step with the rows they belong to. */
+function planToMany(
+  building: Building,
+  { inputs, ...of }: NestedInputs,
+  { number, level }: { readonly number: number; readonly level: number },
+): void {
+  const { planner, steps } = building;
+  const { target } = of;
+  const within = withinOf(steps[number]!, number, of);
+  const linked = { table: target, count: null, within, except: null, keepsRows: null };
+  for (const entry of itemsOf(inputs.get('nested_delete'))) {
+    const guards = planGuards(planner, target, level + 1, entry);
+    addStep(building, { ...linked, keys: [], change: { kind: 'delete', ...guards }, place: entry.place() });
+  }
+  const kept: number[] = [];
+  for (const entry of itemsOf(inputs.get('nested_update')))
+    kept.push(planEntry(building, { of, entry, level, within }));
+  for (const entry of itemsOf(inputs.get('nested_disconnect'))) {
+    const set = emptied(target, of, entry);
+    const guards = planGuards(planner, target, level + 1, entry);
+    addStep(building, {
+      ...linked,
+      keys: [],
+      change: { kind: 'update', set, links: [], ...guards },
+      place: entry.place(),
+    });
+  }
+  const connect = inputs.get('nested_connect');
+  for (const found of documentConnected([isGiven(connect) ? connect : null], of, `${connect?.place()}[*]`))
+    kept.push(addConnected(building, { nested: of, found, level }, number));
+  const insert = () => {
+    const objects = inputs.get('nested_insert');
+    const found = isGiven(objects) ? planNestedObjects(objects) : null;
+    if (found === null) return null;
+    const parent = { step: number, nested: of, places: found.parents };
+    const onConflict = inputs.get('on_conflict') ?? null;
+    return planStep(building, { table: target, rows: found.rows, place: null, level: level + 1, parent, onConflict });
+  };
+  // Rows that are new need not be told from those to remove, and may have their keys.
+  const meetsRows = isGiven(inputs.get('on_conflict'));
+  const inserted = meetsRows ? insert() : null;
+  planReplace(building, { inputs, ...of }, within, inserted === null ? kept : [...kept, inserted]);
+  if (!meetsRows) insert();
+}
+
+/** An entry of updates of related rows. */
+interface UpdateEntry {
+  readonly of: NestedField;
+  readonly entry: Input;
+  readonly level: number;
+  readonly within: Within;
+}
+
+function planEntry(building: Building, { of, entry, level, within }: UpdateEntry): number {
+  const inner = entry.fields().find(({ field }) => inputFieldOrigin(field).kind === 'set')?.input;
+  invariant(inner, 'validation demands set');
+  inner.requireValue();
+  if (of.relationship.direction === 'inbound')
+    refuseKeys(
+      inner,
+      within.pairs.map(({ column }) => column),
+      of,
+    );
+  const guards = planGuards(building.planner, of.target, level + 1, entry);
+  const set = planAssignments(new Map([['set', inner]]), { withRelated: true, holder: inner });
+  const change = { kind: 'update', set, links: [], ...guards } as const;
+  return planUpdateStep(building, { table: of.target, change, set: inner, level: level + 1, within });
+}
+
+function nestedFields(set: Input): readonly NestedInputs[] {
   return set.fields().flatMap(({ field, input }) => {
     const origin = inputFieldOrigin(field);
     if (origin.kind !== 'nested' || input.state() !== 'value') return [];
     const inputs = new Map(input.fields().map((each) => [inputFieldOrigin(each.field).kind, each.input]));
-    return [{ field, relationship: origin.relationship, target: origin.target, inputs }];
+    return [{ field, relationship: origin.relationship, target: origin.target, inputs, entry: input }];
   });
 }
 
 // One by one, so that a list of too many is not read to its end.
 function* itemsOf(list: Input | undefined): Generator<Input> {
-  if (list?.state() !== 'value') return;
+  if (!isGiven(list)) return;
   for (const item of list.items()) if (item.state() === 'value') yield item;
 }
 
@@ -109,10 +187,10 @@ function withinOf(from: BuiltStep, step: number, { relationship, target }: Neste
   return { step, pairs };
 }
 
-function refuseKeys(set: Input, { pairs }: Within, nested: NestedField): void {
+function refuseKeys(set: Input, columns: readonly Column[], nested: NestedField): void {
   for (const { field, input } of set.fields()) {
     const origin = inputFieldOrigin(field);
-    if (origin.kind === 'column' && pairs.some(({ column }) => column === origin.column))
+    if (origin.kind === 'column' && columns.includes(origin.column))
       throw refuseGiven(field.name, nested, input.place());
   }
 }

@@ -88,13 +88,17 @@ export function planUpdate(planner: Planner, table: Table, inputs: ChangeInputs,
   return { ...planChanges(planner, inputs, how), ...planRows(planner, table, inputs) };
 }
 
-function planChanges(planner: Planner, inputs: ChangeInputs, how: ChangeContext): Pick<UpdateChange, 'kind' | 'set'> {
+function planChanges(
+  planner: Planner,
+  inputs: ChangeInputs,
+  how: ChangeContext,
+): Omit<UpdateChange, keyof ChangedRows> {
   const set = planAssignments(
     new Map(inputs.flatMap(({ origin: { kind }, input }) => (isChange(kind) ? [[kind, input]] : []))),
     how,
   );
   addRemoved(planner.budget, set);
-  return { kind: 'update', set };
+  return { kind: 'update', set, links: [] };
 }
 
 type ChangedRows = Pick<UpdateChange, 'filter' | 'atMost'>;

@@ -10,6 +10,7 @@
 import type { Column, SqlType, Table } from '../../../model/model.ts';
 import type { Slot } from '../../input/slot.ts';
 import type { InsertChange } from '../../plan/plan.ts';
+import type { KeptAssignment } from '../../plan/write/assignment.ts';
 import type { InsertColumn, InsertLink } from '../../plan/write/nested-writes.ts';
 import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
 import { tableName } from '../../sql/printer.ts';
@@ -160,4 +161,13 @@ export function printKept(rows: Sql, place: Sql, key: number): Sql {
 export function printKeptKeys(step: number): Sql {
   const setting = param({ kind: 'kept_keys', step }, builtin.text);
   return sql`pg_catalog.current_setting(${setting}, true)::pg_catalog.jsonb`;
+}
+
+/** The key of the only row that a step has kept. */
+export function printOnlyKept(names: Names, { step, key, column }: KeptAssignment): Sql {
+  const alias = names.next('k');
+  const [rows, place] = [ident(alias, 'v'), ident(alias, 'n')];
+  const value = sql`${printKept(rows, place, key)}::${typeName(column.cast)}`;
+  // One row: an expression of constants would be evaluated while the statement is planned.
+  return sql`(select ${value} from (select ${printKeptKeys(step)}, 1 offset 0) as ${ident(alias)}("v", "n"))`;
 }

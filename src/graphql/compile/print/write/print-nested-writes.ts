@@ -23,7 +23,7 @@ import { type Joined, printWritten, type WrittenRows } from './print-write.ts';
 
 /** The statement of a step. */
 export function printStep(names: Names, step: WriteStep<WriteChange>, number: number): Sql {
-  const { table, change, keys, within } = step;
+  const { table, change, keys, within, except } = step;
   if (change.kind === 'insert' && keys.length === 0) return printInsert(names, table, change, names.next('t'));
   const written = new SubqueryRow(names.next('x'));
   const texts = keys.map((column) => sql`${written.column(column)}::pg_catalog.text`);
@@ -32,7 +32,7 @@ export function printStep(names: Names, step: WriteStep<WriteChange>, number: nu
       ? printFound(names, table, change, written)
       : change.kind === 'connect'
         ? printConnected(names, table, change, written)
-        : printWritten(names, { table, change }, written, (row) => within && printWithin(names, within, row));
+        : printWritten(names, { table, change }, written, (row) => within && printLimited(names, within, except, row));
   const array = sql`pg_catalog.json_agg(pg_catalog.json_build_array(${list(texts)}))`;
   const arrays = keys.length === 0 ? empty : sql`, coalesce(${array}, '[]') as "k"`;
   const counted = sql`select pg_catalog.count(*) as "c"${arrays} from ${ident(written.alias)}`;
@@ -103,6 +103,16 @@ function printNames(names: Names, by: FindRows['by'], linked: Pick<ConnectRows, 
   // Two requests that change the same rows lock them in one order, as far as PostgreSQL follows it.
   const order = linked === null ? sql`offset 0` : sql`order by ${list(by.map((_, index) => ident(`k${index}`)))}`;
   return sql`select ${selected} from rows from (${unnested}) with ordinality as ${ident(source)}(${aliases}) ${order}`;
+}
+
+/** The related rows of those of another step, but for those that other steps have written. */
+function printLimited(names: Names, within: Within, except: WriteStep<never>['except'], row: Row): Joined {
+  const { from, condition } = printWithin(names, within, row);
+  const others = (except ?? []).map((each) => {
+    const written = printWithin(names, each, row);
+    return sql`not exists (select from ${written.from} where ${written.condition})`;
+  });
+  return { from, condition: join([condition, ...others], sql` and `) };
 }
 
 function printWithin(names: Names, { step, pairs }: Within, row: Row): Joined {

@@ -12,7 +12,8 @@ import { isStored } from '../../../model/tables/tables.ts';
 import { type AnswerLayout, type AnswerPiece, layOutAll } from '../../answer/answer-layout.ts';
 import { jsonPieces, Selection, type WrittenAnswer, writtenPieces } from '../../answer/row-layout.ts';
 import { pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
-import type { ObjectPlan, WriteChange, WritePlan } from '../../plan/plan.ts';
+import type { ObjectPlan, UpdateChange, WriteChange, WritePlan } from '../../plan/plan.ts';
+import { changesNothing } from '../../plan/write/plan-nested-steps.ts';
 import { conjunction, printCondition, where } from '../../sql/condition.ts';
 import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
 import { printObject } from '../../sql/object.ts';
@@ -20,7 +21,7 @@ import { printMembers, type SqlPrinter, tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, param, type Sql, sql } from '../../sql/sql.ts';
 import { printAssignments } from './print-assignment.ts';
-import { printInsert } from './print-insert.ts';
+import { printInsert, printOnlyKept } from './print-insert.ts';
 
 /** A statement, and how its rows become JSON. */
 export interface PrintedRows {
@@ -162,9 +163,12 @@ export function printWritten(
   const alias = names.next('t');
   const row = directRow(alias, table);
   const columns = written.selectList(row);
+  const joined = join(row);
+  if (changesNothing(change))
+    return printChosen(names, { table, change: change as UpdateChange, alias }, written, joined);
   // No column of the table is read, or the role would need the right to see the rows.
   const returned = columns.length > 0 ? list(columns) : sql`1 as "one"`;
-  return sql`${ident(written.alias)} as (${printChange(names, { table, change, alias }, join(row))} returning ${returned})`;
+  return sql`${ident(written.alias)} as (${printChange(names, { table, change, alias }, joined)} returning ${returned})`;
 }
 
 /** A write of the table, under `alias`, up to its `returning`. */
@@ -180,6 +184,27 @@ function printChange(
   const filter = where(conjunction([joined?.condition ?? null, condition]) ?? sql`true`);
   if (change.kind === 'delete')
     return sql`delete from ${target}${joined ? sql` using ${joined.from}` : empty}${filter}`;
-  const set = printAssignments(names, change.set, directRow(alias, table));
+  const changes = printAssignments(names, change.set, directRow(alias, table));
+  const links = change.links.map((link) => sql`${ident(link.column.name)} = ${printOnlyKept(names, link)}`);
+  const set = list([...(change.set.length > 0 ? [changes] : []), ...links]);
   return sql`update ${target} set ${set}${joined ? sql` from ${joined.from}` : empty}${filter}`;
+}
+
+/**
+ * The rows that an update would change, where only related rows change. They are locked as an update locks them, so that two
+ * requests that replace the same related rows wait for each other. In a view, rows may come from several tables.
+ */
+function printChosen(
+  names: Names,
+  { table, change, alias }: Omit<Change, 'change'> & { readonly change: UpdateChange; readonly alias: string },
+  written: SubqueryRow,
+  joined: Joined | null,
+): Sql {
+  const row = directRow(alias, table);
+  const condition = change.filter === null ? null : printCondition(names, change.filter, row);
+  const filter = where(conjunction([joined?.condition ?? null, condition]));
+  const from = sql`${tableName(table)} as ${ident(alias)}${joined ? sql`, ${joined.from}` : empty}`;
+  const lock = table.kind !== 'view' ? sql` for no key update of ${ident(alias)}` : empty;
+  const columns = written.selectList(row);
+  return sql`${ident(written.alias)} as (select ${list(columns.length > 0 ? columns : [sql`1 as "one"`])} from ${from}${filter}${lock})`;
 }

@@ -7,11 +7,13 @@ import {
   GraphQLList,
   GraphQLNonNull,
 } from 'graphql';
+import { replacedAtMost } from '../../../model/extensions/nested-writes.ts';
 import { tableTypeNames } from '../../../model/inflect.ts';
 import type { Relationship, Table, TableType } from '../../../model/model.ts';
 import { fieldMap } from '../../field-map.ts';
 import { typed } from '../../origin.ts';
 import { addedInput, type SchemaContext } from '../../schema-context.ts';
+import { StringEnumType } from '../enum-types.ts';
 import { scalarTypes } from '../scalars.ts';
 import { conflictField } from './conflict-types.ts';
 
@@ -27,8 +29,9 @@ export function nestedFields(
     const target = context.model.tables.get(relationship.target);
     const isOffered = command === 'insert' ? relationship.insertable : relationship.updatable;
     if (!isOffered || target === undefined) return [];
+    const ofUpdate = relationship.cardinality === 'one' ? 'nestedUpdateOne' : 'nestedUpdate';
     const type =
-      command === 'insert' ? nestedType(context, relationship, target) : addedInput(context, target, 'nestedUpdate');
+      command === 'insert' ? nestedType(context, relationship, target) : addedInput(context, target, ofUpdate);
     return type === null ? [] : [[relationship.fieldName, typed(type, { kind: 'nested', relationship, target })]];
   });
 }
@@ -50,6 +53,7 @@ export function defineNestedWriteTypes(
     nestedInsertOnly: () => insertFields(context, table, 'one'),
     nestedInsertOne: () => insertFields(context, table, 'one'),
     nestedUpdate: () => updateFields(context, table),
+    nestedUpdateOne: () => updateOneFields(context, table),
     nestedUpdateEntry: () => ({
       set: typed(new GraphQLNonNull(context.types.input(names.updateInput)!), { kind: 'set' }),
       ...guards(context, table),
@@ -96,13 +100,49 @@ function listOf(type: GraphQLInputObjectType): GraphQLInputType {
 
 function updateFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
   const object = insertInput(context, table);
+  const guarded = addedInput(context, table, 'nestedDeleteEntry');
   const members = [
     ['insert', object, 'nested_insert'],
     ['update', addedInput(context, table, 'nestedUpdateEntry'), 'nested_update'],
-    ['delete', addedInput(context, table, 'nestedDeleteEntry'), 'nested_delete'],
+    ['delete', table.delete ? guarded : null, 'nested_delete'],
   ] as const;
-  const fields = members.map(([name, type, kind]) => [name, type && typed(listOf(type), { kind })] as const);
-  return { ...fieldMap(fields), ...(object && conflictField(context, table)) };
+  const links = [
+    ['connect', table.update ? addedInput(context, table, 'key') : null, 'nested_connect'],
+    ['disconnect', table.update ? guarded : null, 'nested_disconnect'],
+  ] as const;
+  const listed = (fields: typeof members | typeof links) =>
+    fieldMap(fields.map(([name, type, kind]) => [name, type && typed(listOf(type), { kind })] as const));
+  return {
+    ...listed(members),
+    ...(object && conflictField(context, table)),
+    ...listed(links),
+    ...((table.update || table.delete) && replaceFields(context)),
+  };
+}
+
+/** How many rows `replace` removes, and how. */
+function replaceFields({ model }: SchemaContext): GraphQLInputFieldConfigMap {
+  if (!model.addedTypes.includes('NestedReplace')) return {};
+  const atMost = typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'replace_at_most' });
+  return {
+    replace: typed(nestedReplaceType, { kind: 'nested_replace' }),
+    replaceAtMost: { ...atMost, default: { value: replacedAtMost } },
+  };
+}
+
+/** What becomes of related rows that an update does not name. */
+export const nestedReplaceType = new StringEnumType({
+  name: 'NestedReplace',
+  values: { DELETE: {}, DISCONNECT: {} },
+});
+
+function updateOneFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
+  const update = addedInput(context, table, 'nestedUpdateEntry');
+  return {
+    ...insertFields(context, table, 'one'),
+    ...(update && { update: typed(update, { kind: 'nested_update' }) }),
+    disconnect: typed(scalarTypes.Boolean, { kind: 'nested_disconnect' }),
+  };
 }
 
 /** The written rows, and their limit. */
