@@ -1,12 +1,13 @@
 -- Those of some schemas ($1: names) that may be on a search path that callers run code with: column `name`.
 --
--- Such a schema belongs to a superuser or to the owner of the database. Only those, their members and roles that may create roles may
--- create objects in it or own some there, and no role of callers: functions that others run would call what they made.
+-- Such a schema belongs to a superuser or to the owner of the database, as `public` does since PostgreSQL 15. Only those, their members
+-- and roles that may create roles may create objects in it or own some there, and no role of callers: functions that others run would
+-- call what they made.
 select n.nspname as name
 from pg_catalog.pg_namespace n
 join pg_catalog.pg_roles o on o.oid = n.nspowner
 where n.nspname = any ($1::text[])
-  and (o.rolsuper or o.oid = (select d.datdba from pg_catalog.pg_database d where d.datname = current_database()))
+  and (o.rolsuper or o.rolname = 'pg_database_owner' or o.oid = (select d.datdba from pg_catalog.pg_database d where d.datname = current_database()))
   and not exists (
     select from pg_catalog.pg_roles r
     where not r.rolsuper and has_schema_privilege(r.oid, n.oid, 'create')

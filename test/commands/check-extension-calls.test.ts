@@ -101,6 +101,17 @@ test('an extension off the path is named with the path that it is run with, and 
   expect(await offPath(database)).toEqual([]);
 });
 
+test('the schema public may be on a path while nobody but the owner of the database creates objects there', async () => {
+  const database = await createDatabase(`
+    alter schema public owner to pg_database_owner; revoke create on schema public from public;
+    create extension pgcrypto; create schema shop; grant usage on schema shop to anon; set check_function_bodies = off;
+    create function shop.token() returns text language sql as $$ select gen_salt('md5') $$;`);
+  const found = async () => (await offPath(database, '--schemas', 'shop')).map(({ command }) => command);
+  expect(await found()).toEqual(['--extra-search-path public']);
+  await database.query('grant create on schema public to authenticated');
+  expect(await found()).toEqual([undefined]);
+});
+
 test('whoever named or owns the schema of an extension has no say in a shell or about a path, plain names included', async () => {
   const database = await createDatabase(`${setup}
     create schema "x; touch /tmp/here #"; create extension hstore schema "x; touch /tmp/here #";
