@@ -81,9 +81,9 @@ test('entrypoints, their arguments and what they answer are described', async ()
     item: 'The related row of Item matches.',
   });
   expect(await describe('PartCollectionFilter')).toMatchObject({ some: 'At least one related row matches.' });
-  expect(await describe('PartAggregateFilter')).toMatchObject({ sum: 'Sum of each column.' });
+  expect(await describe('PartAggregateFilter')).toMatchObject({ sum: 'Sum, of each column.' });
   expect(await describe('PartInsertResponse')).toMatchObject({ affectedCount: 'How many rows were written.' });
-  expect(await describe('PartSumAggregateResult')).toMatchObject({ itemId: 'Sum of itemId.' });
+  expect(await describe('PartSumAggregateResult')).toMatchObject({ itemId: null });
   expect(await describe('StringFilter')).toMatchObject({ '': 'Conditions on String values.' });
   expect(await describe('IntListFilter')).toMatchObject({ '': 'Conditions on Int lists.' });
   expect(await describe('OrderByDirection')).toMatchObject({ AscNullsFirst: 'Ascending, nulls first.' });

@@ -614,9 +614,10 @@ describe('names', async () => {
   test('that are taken leave groups out, and the rest stays', async () => {
     expect(await fields('TeamConnection')).toEqual(['edges', 'pageInfo', 'aggregate', 'nodes']);
     expect(await fields('TeamGroup')).toEqual(['nodeId', 'id']);
-    expect(await fields('TeamAggregate')).toEqual(['count', 'sum', 'avg', 'min', 'max', 'distinctCount']);
+    const added = ['distinctCount', 'stddev', 'variance'];
+    expect(await fields('TeamAggregate')).toEqual(['count', 'sum', 'avg', 'min', 'max', ...added]);
     expect(await fields('PartConnection')).toEqual(['edges', 'pageInfo', 'aggregate', 'nodes']);
-    expect(await fields('PartAggregate')).toEqual(['count', 'sum', 'avg', 'min', 'max']);
+    expect(await fields('PartAggregate')).toEqual(['count', 'sum', 'avg', 'min', 'max', 'stddev', 'variance']);
     expect(await fields('VagueConnection')).toEqual(['edges', 'pageInfo', 'aggregate', 'nodes']);
   });
 

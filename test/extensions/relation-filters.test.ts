@@ -206,7 +206,7 @@ describe('aggregates of related rows', () => {
       return __type?.inputFields.map((field: { name: string }) => field.name) ?? null;
     };
     expect(await fields('BookAggregateFilter')).toEqual([
-      ...['filter', 'count', 'distinctCount', 'sum', 'avg', 'min', 'max'],
+      ...['filter', 'count', 'distinctCount', 'sum', 'avg', 'min', 'max', 'stddev', 'variance', 'boolAnd', 'boolOr'],
     ]);
     expect(await fields('ReviewAggregateFilter')).toEqual(['filter', 'count', 'distinctCount']);
     expect(await fields('ReviewAggregateColumnFilter')).toBeNull();

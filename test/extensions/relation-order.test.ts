@@ -284,7 +284,7 @@ test('an order of related rows that the role may not read is not there, and disp
     'input PlaceOrderBy { id: OrderByDirection name: OrderByDirection personCollection: PersonAggregateOrderBy }',
   );
   expect(input('PersonAggregateOrderBy')).toBe(
-    'input PersonAggregateOrderBy { key: PersonOrderBy count: OrderByDirection sum: PersonOrderBy avg: PersonOrderBy min: PersonOrderBy max: PersonOrderBy }',
+    'input PersonAggregateOrderBy { key: PersonOrderBy count: OrderByDirection sum: PersonOrderBy avg: PersonOrderBy min: PersonOrderBy max: PersonOrderBy stddev: PersonOrderBy variance: PersonOrderBy }',
   );
   expect(sdl).toContain('type PersonAggregateColumnFilter implements Node');
   const reasons = (await reader.omissions(['lib'])).map(({ reason }) => reason);

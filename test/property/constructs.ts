@@ -6,11 +6,12 @@ import { type Input, listOf, readDocument } from './document.ts';
 import { decodeArray } from './encoded.ts';
 import type { ExpectedModel } from './expected-model.ts';
 import type { Operation } from './generate-query.ts';
+import { aggregateFunctions } from './types.ts';
 
 type Entries = ReadonlyMap<string, Input>;
 
 const quantifiers: ReadonlySet<string> = new Set(['some', 'every', 'none']);
-const computations: ReadonlySet<string> = new Set(['sum', 'avg', 'min', 'max', 'distinctCount']);
+const computations: ReadonlySet<string> = new Set([...aggregateFunctions, 'distinctCount']);
 const searches: ReadonlySet<string> = new Set(['websearch', 'plain', 'phrase', 'query']);
 
 /** What the operation holds, each by its name. */
@@ -59,6 +60,7 @@ export function constructsOf({ query, variables }: Operation, model: ExpectedMod
           found.add('filter by the content of a function');
         if (argument.value === 'at') found.add(`a part of JSON${contents.has(name) ? ' of a function' : ''}`);
         if (name === 'totalCount') found.add('totalCount atMost');
+        if (name === 'count') found.add('count of a column');
         if (argument.value === 'distinctOn') {
           const others = (node.arguments ?? []).map((other) => other.name.value);
           if (others.includes('after') || others.includes('before')) found.add('distinctOn behind a cursor');

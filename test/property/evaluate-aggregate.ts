@@ -3,11 +3,10 @@
  */
 import { Num, type Value } from './canonical.ts';
 import type { Document, Field } from './document.ts';
-import type { Entity } from './expected-model.ts';
+import type { Computation, Entity } from './expected-model.ts';
 import type { Oracle } from './oracle.ts';
 import type { Row } from './reader.ts';
-
-type Name = 'sum' | 'avg' | 'min' | 'max' | 'distinctCount';
+import { resultsOf } from './types.ts';
 
 /** Answers a selection of aggregates for some rows. */
 export async function evaluateAggregate(
@@ -19,8 +18,12 @@ export async function evaluateAggregate(
   const answer = new Map<string, Value>();
   for (const field of fields) {
     if (field.name === '__typename') answer.set(field.key, type);
-    else if (field.name === 'count') answer.set(field.key, new Num(String(rows.length)));
-    else answer.set(field.key, await evaluateFunction(document, oracle, { entity, rows, field }));
+    else if (field.name === 'count') {
+      const column = document.argument(field, 'column');
+      const counted = typeof column === 'string' ? entity.columns.get(column)! : null;
+      const isCounted = ({ cells }: Row) => counted === null || cells.get(counted.name)?.text !== null;
+      answer.set(field.key, new Num(String(rows.filter(isCounted).length)));
+    } else answer.set(field.key, await evaluateFunction(document, oracle, { entity, rows, field }));
   }
   return answer;
 }
@@ -30,9 +33,8 @@ async function evaluateFunction(
   oracle: Oracle,
   { entity, rows, field }: { readonly entity: Entity; readonly rows: readonly Row[]; readonly field: Field },
 ): Promise<Value> {
-  const name = field.name as Name;
-  const capitalized = `${entity.base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
-  const type = name === 'distinctCount' ? capitalized : `${capitalized}AggregateResult`;
+  const name = field.name as Computation;
+  const type = `${entity.base}${name === 'distinctCount' ? 'DistinctCount' : `${resultsOf(name)}AggregateResult`}`;
   const values = new Map<string, Value>();
   for (const column of document.fields(field.nodes, [type])) {
     if (column.name === '__typename') values.set(column.key, type);
@@ -43,7 +45,7 @@ async function evaluateFunction(
 
 async function aggregateColumn(
   oracle: Oracle,
-  { entity, rows, name }: { entity: Entity; rows: readonly Row[]; name: Name },
+  { entity, rows, name }: { entity: Entity; rows: readonly Row[]; name: Computation },
   field: string,
 ): Promise<Value> {
   const column = entity.columns.get(field);

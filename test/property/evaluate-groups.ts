@@ -10,6 +10,7 @@ import { prepareAggregate } from './evaluate-related.ts';
 import type { Entity } from './expected-model.ts';
 import type { Ranked } from './oracle.ts';
 import type { Row } from './reader.ts';
+import { type AggregateFunction, aggregateFunctions, resultsOf } from './types.ts';
 import type { Column } from './world.ts';
 
 interface Setting extends Filtering {
@@ -32,7 +33,7 @@ interface Group {
 
 interface Term {
   /** A key by its index, the number of rows, or a function of a column. */
-  readonly of: number | 'count' | { readonly name: 'sum' | 'avg' | 'min' | 'max'; readonly column: Column };
+  readonly of: number | 'count' | { readonly name: AggregateFunction; readonly column: Column };
   readonly isDescending: boolean;
   readonly nullsFirst: boolean;
 }
@@ -144,7 +145,7 @@ function readOrder(entity: Entity, keys: readonly Key[], orderBy: Input): readon
   const elements = orderBy === null || orderBy === undefined ? [] : listOf(orderBy);
   const terms = elements.flatMap((element) => {
     const given = element as Entries;
-    const inOrder = ['key', 'count', 'sum', 'avg', 'min', 'max'].filter((name) => given.has(name));
+    const inOrder = ['key', 'count', ...aggregateFunctions].filter((name) => given.has(name));
     return inOrder.flatMap((name) => readTerms(entity, keys, name, given.get(name)));
   });
   const rest = keys.flatMap((_, of) => (terms.some((term) => term.of === of) ? [] : [readTerm(of, 'AscNullsLast')]));
@@ -157,7 +158,7 @@ function readTerms(entity: Entity, keys: readonly Key[], name: string, input: In
   return [...entity.columns].flatMap(([field, column]): Term[] => {
     const direction = (input as Entries).get(field);
     if (direction === null || direction === undefined) return [];
-    if (name !== 'key') return [readTerm({ name: name as 'sum', column }, direction)];
+    if (name !== 'key') return [readTerm({ name: name as AggregateFunction, column }, direction)];
     const of = keys.findIndex((key) => key.column === column);
     if (of < 0) throw new FieldError(`Groups cannot be ordered by "${field}", which is not in "by".`);
     return [readTerm(of, direction)];
@@ -206,7 +207,7 @@ async function sortGroups({ oracle }: Setting, order: readonly Term[], groups: r
         );
         texts.push(value === null ? null : value instanceof Num ? value.text : String(value));
       }
-      const isSum = of.name === 'sum' || of.name === 'avg';
+      const isSum = ['Sum', 'Avg'].includes(resultsOf(of.name));
       const ranked = await oracle.rank(
         `v::${isSum ? 'numeric' : (of.column.type.comparedAs ?? of.column.type.sql)}`,
         texts,

@@ -2,6 +2,7 @@
  * What the API shows of a world to one role: names and fields, derived from the rules.
  * The generator of operations and the evaluator read it; the product's own model is not consulted.
  */
+import { type AggregateFunction, aggregateFunctions, resultsOf } from './types.ts';
 import {
   type Column,
   columnOf,
@@ -32,7 +33,7 @@ export type Field =
   | { readonly kind: 'computed'; readonly routine: Routine };
 
 /** What a filter computes of related rows. */
-export type Computation = 'distinctCount' | 'sum' | 'avg' | 'min' | 'max';
+export type Computation = 'distinctCount' | AggregateFunction;
 
 /** A relation as a role sees it, without what filters ask of the rows of others. */
 interface Unrelated {
@@ -87,6 +88,10 @@ export interface Entity extends Unrelated {
   readonly distinctOn: ReadonlyMap<string, Column>;
   /** Columns whose different values are counted. */
   readonly distinctCounts: ReadonlyMap<string, Column>;
+  /** The functions of its aggregates, with their columns. */
+  readonly functions: ReadonlyMap<AggregateFunction, ReadonlyMap<string, Column>>;
+  /** Columns whose values are counted. */
+  readonly counted: readonly string[];
 }
 
 /** What groups are made and chosen by. */
@@ -216,8 +221,10 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     orderFunctions: new Map(),
     orderComputations: new Map(),
     distinctCounts: new Map(),
+    counted: [],
   };
-  if (world.extensions.length === 0) return { ...entity, ...nothing };
+  const aggregates = functionsOf(entity, world.extensions.length > 0);
+  if (world.extensions.length === 0) return { ...entity, ...nothing, functions: aggregates };
   const isFree = (type: string) =>
     all.every(({ base }) => ['', 'Filter', 'OrderBy'].every((suffix) => type !== `${base}${suffix}`));
   const related = [...entity.fields].flatMap(([name, field]): [string, Relationship][] => {
@@ -237,21 +244,12 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
   });
   const taken = new Set(['nodeId', 'and', 'or', 'not', ...entity.filters.keys(), ...related.map(([name]) => name)]);
   const { base, relation } = entity;
-  const eligible: Readonly<Record<Computation, (column: Column) => boolean>> = {
-    distinctCount: ({ type }) => type.canOrder && type.graphql !== 'Opaque',
-    sum: ({ type }) => relation.aggregate && type.canSum,
-    avg: ({ type }) => relation.aggregate && type.canSum,
-    min: ({ type }) => relation.aggregate && type.canCompare,
-    max: ({ type }) => relation.aggregate && type.canCompare,
-  };
-  const computed = (Object.keys(eligible) as Computation[]).flatMap((name) => {
-    const columns = [...entity.columns].filter(([, column]) => eligible[name](column));
-    return columns.length > 0 ? [[name, new Map(columns)] as const] : [];
-  });
+  const groupable = new Map([...entity.columns].filter(([, { type }]) => type.canOrder && type.graphql !== 'Opaque'));
+  const distinct = groupable.size > 0 ? [['distinctCount', groupable] as const] : [];
+  const computed: readonly (readonly [Computation, ReadonlyMap<string, Column>])[] = [...distinct, ...aggregates];
   const filterOf = (name: Computation) =>
     `${base}${name === 'distinctCount' ? 'DistinctCount' : 'AggregateColumn'}Filter`;
   const asked = isFree(`${base}AggregateFilter`) ? new Map(computed.filter(([name]) => isFree(filterOf(name)))) : null;
-  const groupable = new Map([...entity.columns].filter(([, column]) => eligible.distinctCount(column)));
   const keys = new Map([...groupable].filter(([name]) => !['true', 'false', 'null'].includes(name)));
   const isGrouped = ['Column', 'GroupBy', 'GroupKey', 'Group'].every((name) => isFree(`${base}${name}`));
   const functions = [...entity.fields].flatMap(([name, field]): [string, Column][] =>
@@ -282,7 +280,7 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     orderFunctions: new Map(sortable.filter(([name]) => isSortable(entity) && !entity.columns.has(name))),
     related: new Map(related),
     ordered: new Map(ordered),
-    orderComputations: new Map(isSortable(entity) ? computed.filter(([name]) => name !== 'distinctCount') : []),
+    orderComputations: isSortable(entity) ? aggregates : new Map(),
     json: new Map(json),
     computations: asked,
     groups:
@@ -290,8 +288,29 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
         ? { keys, computations: asked, isOrdered: isFree(`${base}AggregateOrderBy`) }
         : null,
     distinctOn: isFree(`${base}Column`) ? keys : new Map(),
+    functions: new Map(
+      [...aggregates].filter(([name]) => resultsOf(name) !== 'Bool' || isFree(`${base}BoolAggregateResult`)),
+    ),
+    counted: isFree(`${base}Column`) ? [...keys.keys()] : [],
     distinctCounts: relation.aggregate && isFree(`${base}DistinctCount`) ? groupable : new Map(),
   };
+}
+
+/** The functions that take columns of the relation. */
+function functionsOf({ relation, columns }: Unrelated, isExtended: boolean): Entity['functions'] {
+  const names = (isExtended ? aggregateFunctions : ['sum', 'avg', 'min', 'max']) as readonly AggregateFunction[];
+  return new Map(
+    names.flatMap((name) => {
+      const taken = [...columns].filter(([, { type }]) => relation.aggregate && takes(name, type));
+      return taken.length > 0 ? [[name, new Map(taken)] as const] : [];
+    }),
+  );
+}
+
+function takes(name: AggregateFunction, type: Column['type']): boolean {
+  const results = resultsOf(name);
+  if (results === 'Bool') return type.graphql === 'Boolean' && !type.isList;
+  return results === 'Sum' || results === 'Avg' ? type.canSum : type.canCompare;
 }
 
 function fieldsOf(world: World, relation: Relation, role: Role, visible: readonly Relation[]): Map<string, Field> {

@@ -5,6 +5,7 @@ import { momentOf } from './evaluate-groups.ts';
 import type { Entity, Groups } from './expected-model.ts';
 import { writeAggregate } from './generate-related.ts';
 import { argumentsText, type Material, writeDirection, writeFilter } from './generate-values.ts';
+import { type AggregateFunction, aggregateFunctions } from './types.ts';
 import type { Column } from './world.ts';
 import { nullValue, type Writer, type Written, writeList, writeObject, writeToken } from './writer.ts';
 
@@ -90,14 +91,13 @@ function writeOrder(writer: Writer, entity: Entity, chosen: readonly (readonly [
   const columns = (isEligible: (column: Column) => boolean) =>
     [...entity.columns].filter(([, column]) => isEligible(column)).map(([name]) => name);
   const element = () => {
-    const name = random.pick(['key', 'key', 'count', 'sum', 'avg', 'min', 'max']);
+    const name = random.pick(['key', 'key', 'count', 'count', ...aggregateFunctions]);
     if (name === 'count') return writeObject([[name, direct()]]);
     if (name === 'key') {
       const sortable = random.chance(0.02) ? columns(({ type }) => type.canOrder) : chosen.map(([key]) => key);
       return writeObject([[name, of(sortable, `${base}OrderBy`)]]);
     }
-    const isSum = name === 'sum' || name === 'avg';
-    const eligible = columns(({ type }) => (isSum ? type.canSum : type.canCompare));
+    const eligible = [...(entity.orderComputations.get(name as AggregateFunction)?.keys() ?? [])];
     return eligible.length === 0 ? writeObject([]) : writeObject([[name, of(eligible, `${base}OrderBy`)]]);
   };
   const type = `${base}AggregateOrderBy`;

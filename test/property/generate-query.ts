@@ -17,8 +17,9 @@ import {
 } from './generate-values.ts';
 import type { Random } from './random.ts';
 import { entityOf } from './reader.ts';
+import { resultsOf } from './types.ts';
 import { columnOf, type Routine } from './world.ts';
-import { createWriter, nullValue, type Writer, type Written, writeList, writeObject } from './writer.ts';
+import { createWriter, nullValue, type Writer, type Written, writeList, writeObject, writeToken } from './writer.ts';
 
 /** A document with its variables. */
 export interface Operation {
@@ -179,22 +180,26 @@ function writeAggregate(writer: Writer, entity: Entity): string {
   return `aggregate ${writer.selections(`${entity.base}Aggregate`, ['count', ...writeFunctions(writer, entity)])}`;
 }
 
+/** The number of values of a column, in place of that of the rows. */
+function writeCounts(writer: Writer, { base, counted }: Entity): readonly string[] {
+  const { random } = writer;
+  if (counted.length === 0 || random.chance(0.7)) return [];
+  const write = () => writeToken(random, random.pick(counted));
+  const column = random.chance(0.05) ? nullValue : writer.value({ type: `${base}Column` }, write);
+  return [`values: count${argumentsText([['column', column]])}`];
+}
+
 function writeFunctions(writer: Writer, entity: Entity): readonly string[] {
   const { random } = writer;
   const distinct = [...entity.distinctCounts.keys()];
   const counts = new Set(distinct.length > 0 && random.chance(0.3) ? [random.pick(distinct), '__typename'] : []);
-  const parts = random.some(['sum', 'avg', 'min', 'max'], 0.5).flatMap((name) => {
-    const isSum = name === 'sum' || name === 'avg';
-    const eligible = [...entity.columns]
-      .filter(([, { type }]) => (isSum ? type.canSum : type.canCompare))
-      .map(([column]) => column);
-    if (eligible.length === 0) return [];
-    const type = `${entity.base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}AggregateResult`;
+  const functions = random.some([...entity.functions], 0.25).map(([name, taken]) => {
+    const eligible = [...taken.keys()];
+    const type = `${entity.base}${resultsOf(name)}AggregateResult`;
     const columns = new Set([random.pick(eligible), ...random.some(eligible, 0.5)]);
-    return [
-      `${random.chance(0.1) ? `x_${name}: ` : ''}${name} ${writer.selections(type, [...columns, ...random.some(['__typename'], 0.1)])}`,
-    ];
+    return `${random.chance(0.1) ? `x_${name}: ` : ''}${name} ${writer.selections(type, [...columns, ...random.some(['__typename'], 0.1)])}`;
   });
+  const parts = [...functions, ...writeCounts(writer, entity)];
   if (counts.size === 0) return parts;
   return [...parts, `distinctCount ${writer.selections(`${entity.base}DistinctCount`, [...counts])}`];
 }

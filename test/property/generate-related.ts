@@ -69,7 +69,7 @@ export function writeAggregate(
     const computations = [...(asked ?? [])];
     if (random.chance(0.4)) entries.push(['filter', random.chance(0.05) ? nullValue : filter()]);
     if (random.chance(0.6)) entries.push(['count', writeNumber(writer, 1001, sizes?.())]);
-    for (const [name, columns] of random.some(computations, entries.length === 0 ? 0.4 : 0.2)) {
+    for (const [name, columns] of random.some(computations, entries.length === 0 ? 0.22 : 0.1)) {
       const type = `${entity.base}${name === 'distinctCount' ? 'DistinctCount' : 'AggregateColumn'}Filter`;
       const write = () => writeComputation(writer, material, { entity, name, columns });
       entries.push([name, random.chance(0.04) ? nullValue : writer.value({ type }, write)]);

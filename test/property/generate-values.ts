@@ -207,7 +207,9 @@ function writeOrderElement(writer: Writer, material: Material, entity: Entity, p
 function writeCollectionOrder(writer: Writer, { base, orderComputations }: Entity): Written {
   const { random } = writer;
   if (orderComputations.size === 0 || random.chance(0.4)) return writeObject([['count', writeDirection(writer)]]);
-  const [name, columns] = random.pick([...orderComputations]);
+  // Few tables have flags.
+  const flags = [...orderComputations].filter(([name]) => name === 'boolAnd' || name === 'boolOr');
+  const [name, columns] = random.pick([...orderComputations, ...flags, ...flags, ...flags, ...flags, ...flags]);
   const type = `${base}OrderBy`;
   const below = () => writeObject([[random.pick([...columns.keys()]), writeDirection(writer)]]);
   return writeObject([[name, writer.value({ type }, below)]]);

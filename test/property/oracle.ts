@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { Num, parseJson, type Value } from './canonical.ts';
 import type { Cell } from './reader.ts';
-import type { Type } from './types.ts';
+import type { AggregateFunction, Type } from './types.ts';
 
 /** Truth of SQL: null is unknown. */
 export type Truth = boolean | null;
@@ -47,7 +47,7 @@ export interface Oracle {
   ): Promise<ReadonlyMap<string | null, Truth>>;
   /** Cells of values of a type, in their order. */
   cells(type: Type, texts: readonly (string | null)[]): Promise<readonly Cell[]>;
-  aggregate(type: Type, name: 'sum' | 'avg' | 'min' | 'max', texts: readonly (string | null)[]): Promise<Value>;
+  aggregate(type: Type, name: AggregateFunction, texts: readonly (string | null)[]): Promise<Value>;
   /** What is made of each distinct text, and its place among them. @param expression Over the value `v`. */
   rank(expression: string, texts: readonly (string | null)[]): Promise<ReadonlyMap<string | null, Ranked>>;
 }
@@ -116,8 +116,15 @@ export function createOracle(client: pg.ClientBase): Oracle {
   };
 }
 
-function aggregateOf(type: Type, name: 'sum' | 'avg' | 'min' | 'max'): string {
-  if (name === 'avg') return `avg(v::${type.sql}::numeric)`;
+const ofNumbers: Partial<Record<AggregateFunction, string>> = {
+  avg: 'avg',
+  stddev: 'stddev_samp',
+  variance: 'var_samp',
+};
+
+function aggregateOf(type: Type, name: AggregateFunction): string {
+  if (name in ofNumbers) return `${ofNumbers[name]}(v::${type.sql}::numeric)`;
+  if (name === 'boolAnd' || name === 'boolOr') return `bool_${name.slice(4).toLowerCase()}(v::${type.sql})`;
   if (type.sql === 'boolean' && name !== 'sum') return name === 'min' ? 'bool_and(v::boolean)' : 'bool_or(v::boolean)';
   return `${name}(v::${type.sql})`;
 }

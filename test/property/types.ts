@@ -260,6 +260,18 @@ export const arrayTypes: readonly Type[] = [
   ...['jsonb', 'interval', 'inet'].map((sql) => listOf(scalarTypes.find((type) => type.sql === sql) as Type, false)),
 ];
 
+/** The functions of aggregates. */
+export const aggregateFunctions = ['sum', 'avg', 'min', 'max', 'stddev', 'variance', 'boolAnd', 'boolOr'] as const;
+
+/** One of them. */
+export type AggregateFunction = (typeof aggregateFunctions)[number];
+
+/** What the type of a function's results is named after. */
+export function resultsOf(name: AggregateFunction): string {
+  if (name === 'boolAnd' || name === 'boolOr') return 'Bool';
+  return name === 'stddev' || name === 'variance' ? 'Avg' : `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+}
+
 /** The type of a number of rows. */
 export const countType: Type = scalarTypes.find(({ sql }) => sql === 'bigint')!;
 
@@ -267,12 +279,12 @@ export const countType: Type = scalarTypes.find(({ sql }) => sql === 'bigint')!;
 export const rankType: Type = scalarTypes.find(({ sql }) => sql === 'real')!;
 
 /** The type of what is computed of a column's values, as filters of related rows compare it. */
-export function computedType(type: Type, name: 'sum' | 'avg' | 'min' | 'max'): Type {
+export function computedType(type: Type, name: AggregateFunction): Type {
   // All functions of a column take the scalar of its sum.
   const isWhole = ['Int', 'BigInt'].includes(type.graphql);
   const whole = isWhole && ({ graphql: 'BigInt', input: 'bigint' } as const);
   const fraction = type.graphql === 'Float' && ({ graphql: 'BigFloat', input: 'bigfloat' } as const);
-  if (name === 'min' || name === 'max') return { ...type, ...whole, ...fraction, maxLength: null };
+  if (!['Sum', 'Avg'].includes(resultsOf(name))) return { ...type, ...whole, ...fraction, maxLength: null };
   return { ...numeric, ...whole, values: type.values };
 }
 

@@ -71,6 +71,7 @@ export function column(fieldName: string | null, type: ValueType | ScalarName, c
     avg: null,
     min: null,
     max: null,
+    bool: null,
     ...change,
   };
 }

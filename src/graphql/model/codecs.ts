@@ -59,8 +59,39 @@ export function codecOf(namespace: string, name: string): Codec {
   return (namespace === 'pg_catalog' && Object.hasOwn(codecs, name) ? codecs[name] : undefined) ?? opaque;
 }
 
-/** The aggregates over columns. */
-export const aggregateFunctions = ['sum', 'avg', 'min', 'max'] as const;
+/** Results of pg_graphql's aggregates over columns. The functions of a column with the same results share a type. */
+export const aggregateResults = ['sum', 'avg', 'min', 'max'] as const;
+
+interface AggregateRow {
+  /** `bool`: of columns of type `boolean`, to which others do not add. */
+  readonly results: (typeof aggregateResults)[number] | 'bool';
+  /** Whether the extension `reads` adds it. */
+  readonly added: boolean;
+  /** Where descriptions are on, of each column. */
+  readonly description: string;
+}
+
+const aggregates = {
+  sum: { results: 'sum', added: false, description: 'Sum' },
+  avg: { results: 'avg', added: false, description: 'Average' },
+  min: { results: 'min', added: false, description: 'Least' },
+  max: { results: 'max', added: false, description: 'Greatest' },
+  stddev: { results: 'avg', added: true, description: 'Standard deviation of the sample' },
+  variance: { results: 'avg', added: true, description: 'Variance of the sample' },
+  boolAnd: { results: 'bool', added: true, description: 'Whether all values are true' },
+  boolOr: { results: 'bool', added: true, description: 'Whether one value is true' },
+} as const satisfies Readonly<Record<string, AggregateRow>>;
+
+/** An aggregate over a column. */
+export type AggregateFunction = keyof typeof aggregates;
+
+/** All of them, in the order in which a schema shows them. */
+export const aggregateFunctions = Object.keys(aggregates) as readonly AggregateFunction[];
+
+/** What code knows of an aggregate. */
+export function aggregateRow(fn: AggregateFunction): AggregateRow {
+  return aggregates[fn];
+}
 
 /** Names of our own schema types, which tables and enums may not have. */
 export const builtInTypeNames: ReadonlySet<string> = new Set([

@@ -90,6 +90,7 @@ function allTypeNames(base: string) {
     avg: `${base}AvgAggregateResult`,
     min: `${base}MinAggregateResult`,
     max: `${base}MaxAggregateResult`,
+    bool: `${base}BoolAggregateResult`,
     collectionFilter: `${base}CollectionFilter`,
     aggregateFilter: `${base}AggregateFilter`,
     distinctCountFilter: `${base}DistinctCountFilter`,

@@ -255,6 +255,8 @@ export interface Column {
   readonly avg: ScalarName | null;
   readonly min: ScalarName | null;
   readonly max: ScalarName | null;
+  /** Of all and of any value together (extension `reads`). */
+  readonly bool: ScalarName | null;
 }
 
 /** One direction of a foreign key, as a field. */

@@ -12,6 +12,7 @@ import {
   isInputObjectType,
   isObjectType,
 } from 'graphql';
+import { aggregateRow } from '../model/codecs.ts';
 import { connectionArguments } from '../model/connection-arguments.ts';
 import {
   type ArgumentOrigin,
@@ -26,8 +27,6 @@ import type { SchemaContext } from './schema-context.ts';
 type Texts<Origin extends { readonly kind: string }> = {
   readonly [Kind in Origin['kind']]?: string | ((origin: Origin & { readonly kind: Kind }) => string);
 };
-
-const functions = { sum: 'Sum', avg: 'Average', min: 'Least', max: 'Greatest' } as const;
 
 const verbs = { insert: 'Adds', update: 'Changes', delete: 'Deletes' } as const;
 
@@ -47,8 +46,7 @@ const fieldTexts: Texts<FieldOrigin> = {
   total_count: 'How many rows match the filter.',
   aggregate: 'Aggregates over the rows that match the filter.',
   aggregate_count: 'How many rows match the filter.',
-  aggregate_function: (origin) => `${functions[origin.function]} of each column.`,
-  aggregate_column: (origin) => `${functions[origin.function]} of ${origin.column.fieldName}.`,
+  aggregate_function: (origin) => `${aggregateRow(origin.function).description}, of each column.`,
   distinct_counts: 'How many different values each column has.',
   distinct_count: ({ column }) => `How many different values ${column.fieldName} has.`,
   groups: 'The rows that match the filter, in groups of equal values.',
@@ -78,6 +76,7 @@ const argumentTexts: Texts<ArgumentOrigin> = {
   updates: 'The changes, in order.',
   ...changeTexts,
   count_at_most: 'Counts no further than this.',
+  count_column: 'Counts the rows with a value in this column.',
   group_by: 'The columns that rows of a group have in common.',
   having: 'Groups that match.',
   group_order_by: 'Order of the groups, before their keys.',
@@ -121,7 +120,7 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
   count: 'How many there are.',
   distinct_counts: 'How many different values each column has.',
   distinct_count: ({ column }) => `How many different values ${column.fieldName} has.`,
-  aggregate_function: (origin) => `${functions[origin.function]} of each column.`,
+  aggregate_function: (origin) => `${aggregateRow(origin.function).description}, of each column.`,
   truncate: 'Cut dates and times down to this.',
   time_zone: 'The time zone in which they are cut down.',
   group_keys: 'The columns that rows are grouped by.',

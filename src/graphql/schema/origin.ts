@@ -5,7 +5,7 @@
  */
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
 import { invariant } from '../../shared/invariant.ts';
-import type { aggregateFunctions } from '../model/codecs.ts';
+import type { AggregateFunction } from '../model/codecs.ts';
 import type { ConnectionArgument } from '../model/connection-arguments.ts';
 import type { UpdateOperator } from '../model/extensions/update-operators.ts';
 import type {
@@ -21,9 +21,6 @@ import type {
   WriteCommand,
 } from '../model/model.ts';
 import type { FilterOperator } from './operators.ts';
-
-/** The functions of `aggregate` over columns. */
-export type AggregateFunction = (typeof aggregateFunctions)[number];
 
 /** The origin of an output field. */
 export type FieldOrigin =
@@ -43,9 +40,8 @@ export type FieldOrigin =
   | { readonly kind: 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_previous_page' }
   | { readonly kind: 'aggregate_count' }
   | { readonly kind: 'aggregate_function'; readonly function: AggregateFunction }
-  | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column }
   | { readonly kind: 'distinct_counts' }
-  | { readonly kind: 'distinct_count'; readonly column: Column }
+  | { readonly kind: 'distinct_count' | 'aggregate_column'; readonly column: Column }
   | { readonly kind: 'groups' | 'group_keys' }
   | { readonly kind: 'group_key'; readonly column: Column };
 
@@ -100,6 +96,7 @@ export type ArgumentOrigin =
         | UpdateOperator
         | 'at_most'
         | 'count_at_most'
+        | 'count_column'
         | 'json_at';
     }
   | { readonly kind: 'group_by' | 'having' | 'group_order_by' | 'first_groups' | 'group_offset' }

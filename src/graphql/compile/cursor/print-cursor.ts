@@ -24,6 +24,7 @@ function elementOf(expression: OrderExpression): Element {
     case 'related':
       return elementOf(expression.expression);
     case 'count':
+    case 'count_values':
     case 'distinct_count':
       return 'BigInt';
     case 'rank':

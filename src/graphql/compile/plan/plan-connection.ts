@@ -86,10 +86,10 @@ function planConnectionEntry(
     case 'page_info':
       return { kind, entries: planBelow(planner, field, planPageFact) };
     case 'aggregate':
-      return { kind, entries: planBelow(planner, field, (entry) => planAggregateEntry(planner, entry)) };
+      return { kind, entries: planBelow(planner, field, (entry) => planAggregateEntry(planner, source.table, entry)) };
     case 'groups': {
       const groups = planGroups(planner, source.table, inputsOf(planner, field), nesting);
-      const entries = planBelow(planner, field, (entry) => planGroupEntry(planner, entry, groups.keys));
+      const entries = planBelow(planner, field, (entry) => planGroupEntry(planner, source.table, entry, groups.keys));
       return { kind, groups: { ...groups, entries } };
     }
     default:
@@ -132,18 +132,28 @@ function planPageFact(field: MergedFields): { readonly kind: PageFact } {
   }
 }
 
-function planAggregateEntry(planner: Planner, field: MergedFields): Unkeyed<AggregateEntry> {
-  if (field.origin.kind === 'aggregate_count') return { kind: 'count' };
+function planAggregateEntry(planner: Planner, table: Table, field: MergedFields): Unkeyed<AggregateEntry> {
+  if (field.origin.kind === 'aggregate_count') {
+    const column = maybeInputOf(inputsOf(planner, field), 'count_column');
+    if (column?.state() !== 'value') return { kind: 'count' };
+    return { kind: 'count_values', column: columnOf(table, Number(column.choice())) };
+  }
+  const { origin: of } = field;
   const entries = planBelow(planner, field, ({ origin }): ColumnAggregate => {
     if (origin.kind === 'distinct_count') return { kind: 'distinct_count', column: origin.column };
-    invariant(origin.kind === 'aggregate_column', 'aggregate functions take columns');
-    return { kind: 'aggregate', function: origin.function, column: origin.column };
+    invariant(of.kind === 'aggregate_function' && origin.kind === 'aggregate_column', 'functions take columns');
+    return { kind: 'aggregate', function: of.function, column: origin.column };
   });
   return { kind: 'function', entries };
 }
 
-function planGroupEntry(planner: Planner, field: MergedFields, keys: readonly GroupKey[]): Unkeyed<GroupEntry> {
-  if (field.origin.kind !== 'group_keys') return planAggregateEntry(planner, field);
+function planGroupEntry(
+  planner: Planner,
+  table: Table,
+  field: MergedFields,
+  keys: readonly GroupKey[],
+): Unkeyed<GroupEntry> {
+  if (field.origin.kind !== 'group_keys') return planAggregateEntry(planner, table, field);
   const entries = planBelow(planner, field, (key) => {
     invariant(key.origin.kind === 'group_key', 'keys are columns');
     return planKeyEntry(keys, key.origin.column);

@@ -1,8 +1,9 @@
 /** Plans the effective order of a connection: the requested terms, then the whole primary key (docs/filters.md). */
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
+import type { AggregateFunction } from '../../model/codecs.ts';
 import type { Column, Table } from '../../model/model.ts';
-import { type AggregateFunction, inputFieldOrigin } from '../../schema/origin.ts';
+import { inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { LimitPlan, OrderExpression, OrderTerm } from './plan.ts';

@@ -5,6 +5,7 @@
  * `key` is always a response key: a GraphQL name, so letters, digits and underscores.
  */
 import type { PublicError } from '../../../shared/errors.ts';
+import type { AggregateFunction } from '../../model/codecs.ts';
 import type {
   Column,
   CompositeType,
@@ -19,7 +20,7 @@ import type {
   ValueType,
 } from '../../model/model.ts';
 import type { ComparisonOperator } from '../../schema/operators.ts';
-import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schema/origin.ts';
+import type { JsonReading, SearchLanguage } from '../../schema/origin.ts';
 import type { Slot } from '../input/slot.ts';
 import type { Assignment, BulkUpdate, KeptAssignment } from './write/assignment.ts';
 import type { InsertColumn, InsertLink, NestedWrites } from './write/nested-writes.ts';
@@ -166,7 +167,7 @@ export type PageFact = 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_pr
 /** A key of the `aggregate` object. */
 export type AggregateEntry = Keyed<
   | Typename
-  | { readonly kind: 'count' }
+  | Extract<GroupExpression, { readonly kind: 'count' | 'count_values' }>
   | { readonly kind: 'function'; readonly entries: readonly AggregateColumnEntry[] }
 >;
 
@@ -222,6 +223,8 @@ export type Expression =
 /** A value computed from the rows of a group. */
 export type GroupExpression =
   | { readonly kind: 'count' }
+  /** The number of rows with a value in the column. */
+  | { readonly kind: 'count_values'; readonly column: Column }
   | { readonly kind: 'distinct_count'; readonly column: Column }
   | { readonly kind: 'aggregate'; readonly function: AggregateFunction; readonly column: Column };
 

@@ -4,6 +4,7 @@
  * Numeric results are JSON numbers: integers exact, fractions as double precision. Where the comment of the schema asks
  * for texts (`"numbers": "text"`), big numbers are exact texts.
  */
+import { aggregateRow } from '../../model/codecs.ts';
 import { comparedAs, type Table } from '../../model/model.ts';
 import { scalarRow } from '../../model/scalars.ts';
 import type { AggregateEntry, ColumnAggregate, GroupExpression } from '../plan/plan.ts';
@@ -58,7 +59,7 @@ export class Computed {
 
   /** The value of an entry of an aggregate object. */
   print(entry: Exclude<AggregateEntry, { kind: 'typename' }>): Sql {
-    if (entry.kind === 'count') return this.compute(entry);
+    if (entry.kind !== 'function') return this.compute(entry);
     const print = this.#isExact ? printExact : printNumber;
     return this.object(printEntries(entry.entries, (item) => measured(print(this.compute(item), item), item)));
   }
@@ -85,6 +86,8 @@ function idOf(expression: GroupExpression): string {
   switch (expression.kind) {
     case 'count':
       return 'n';
+    case 'count_values':
+      return `count${expression.column.number}`;
     case 'distinct_count':
       return `distinct${expression.column.number}`;
     case 'aggregate':
@@ -113,7 +116,7 @@ function measured(value: Sql, entry: ColumnAggregate): Sql | SizedValue {
 
 /** As columns of its scalar are printed. */
 function printExact(value: Sql, entry: ColumnAggregate): Sql {
-  const scalar = entry.kind === 'aggregate' ? entry.column[entry.function] : null;
+  const scalar = entry.kind === 'aggregate' ? entry.column[aggregateRow(entry.function).results] : null;
   if (scalar === null || scalarRow(scalar).output !== 'text') return value;
   // The text of `money` depends on the locale.
   const isMoney = comparedAs(entry.column.cast).name === 'money';
@@ -124,7 +127,7 @@ function printNumber(value: Sql, entry: ColumnAggregate): Sql {
   if (entry.kind === 'distinct_count') return value;
   const { name } = comparedAs(entry.column.cast);
   const isNumeric =
-    entry.function === 'avg' ||
+    aggregateRow(entry.function).results === 'avg' ||
     (entry.function === 'sum' && (name === 'int8' || name === 'numeric')) ||
     name === 'numeric';
   if (!isNumeric) return value;

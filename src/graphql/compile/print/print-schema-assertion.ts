@@ -93,6 +93,7 @@ function checkExpression(checks: Checks, table: Table, expression: OrderExpressi
 }
 
 function aggregated(entry: AggregateEntry): readonly Column[] {
+  if (entry.kind === 'count_values') return [entry.column];
   if (entry.kind !== 'function') return [];
   return entry.entries.flatMap((item) => (item.kind === 'typename' ? [] : [item.column]));
 }

@@ -1,6 +1,8 @@
 /** Prints values computed from the current row or a group of rows. */
+
+import { type AggregateFunction, aggregateRow } from '../../model/codecs.ts';
 import { type Column, comparedAs, type SqlType } from '../../model/model.ts';
-import type { AggregateFunction, JsonReading } from '../../schema/origin.ts';
+import type { JsonReading } from '../../schema/origin.ts';
 import type { Expression, GroupExpression, JsonPart, OrderExpression } from '../plan/plan.ts';
 import { printOperand } from './operator.ts';
 import { printJsonText } from './output.ts';
@@ -15,6 +17,7 @@ export function printExpression(expression: Expression, row: Row): Sql {
     case 'column':
       return row.column(expression.column);
     case 'count':
+    case 'count_values':
     case 'distinct_count':
       return printAggregated(expression, row);
     case 'aggregate': {
@@ -70,9 +73,10 @@ function printJsonPart({ of, path, as }: JsonPart, row: Row): Sql {
   return as === 'json' ? part : sql`${part}::${typeName(readings[as])}`;
 }
 
-/** Sums and averages have several types, all numeric. */
+/** Results of these have several types, all numeric. */
 export function isSummed(name: AggregateFunction): boolean {
-  return name === 'sum' || name === 'avg';
+  const { results } = aggregateRow(name);
+  return results === 'sum' || results === 'avg';
 }
 
 /** An aggregate over the rows in scope, in PostgreSQL's own type. */
@@ -85,6 +89,8 @@ function printFunction(expression: GroupExpression, row: Row): Sql {
   switch (expression.kind) {
     case 'count':
       return sql`pg_catalog.count(*)`;
+    case 'count_values':
+      return sql`pg_catalog.count(${row.column(expression.column)})`;
     case 'distinct_count':
       return sql`pg_catalog.count(distinct ${row.column(expression.column)})`;
     case 'aggregate':
@@ -99,6 +105,10 @@ const functions = {
     isBoolean(column) ? sql`pg_catalog.bool_and(${value})` : printExtreme(sql`min`, value, column),
   max: (value, column) =>
     isBoolean(column) ? sql`pg_catalog.bool_or(${value})` : printExtreme(sql`max`, value, column),
+  stddev: (value) => sql`pg_catalog.stddev_samp(${value}::pg_catalog.numeric)`,
+  variance: (value) => sql`pg_catalog.var_samp(${value}::pg_catalog.numeric)`,
+  boolAnd: (value) => sql`pg_catalog.bool_and(${value})`,
+  boolOr: (value) => sql`pg_catalog.bool_or(${value})`,
 } satisfies Record<AggregateFunction, (value: Sql, column: Column) => Sql>;
 
 function printExtreme(aggregate: Sql, value: Sql, { cast }: Column): Sql {

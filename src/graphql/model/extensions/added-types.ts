@@ -103,7 +103,8 @@ function groupTypes(table: Table): readonly TableType[] {
   if (!table.columns.some(isGroupable)) return [];
   if (!table.columns.some(isInColumns)) return ['distinctCount'];
   const own = ['column', 'groupBy', 'groupKey', 'group', 'aggregateOrderBy', 'distinctCount'] as const;
-  return [...own, ...aggregateFilterTypes(table)];
+  const hasFlags = table.columns.some(({ fieldName, bool }) => fieldName !== null && bool !== null);
+  return [...own, ...aggregateFilterTypes(table), ...(hasFlags ? (['bool'] as const) : [])];
 }
 
 function operatorTypes(table: Table): readonly TableType[] {

@@ -16,7 +16,7 @@ import {
   tablePath,
 } from '../model-context.ts';
 import { type TypeResolver, type TypeResolvers, unmodified } from '../resolve-type.ts';
-import { type ScalarName, scalarRow } from '../scalars.ts';
+import { scalarRow } from '../scalars.ts';
 
 /** Every column of the table, in order, including those the role may not use. */
 export function buildColumns(
@@ -88,6 +88,7 @@ function buildColumn(context: ModelContext, source: ColumnSource, types: TypeRes
     avg: readable ? columnType.aggregates.avg : null,
     min: readable ? columnType.aggregates.min : null,
     max: readable ? columnType.aggregates.max : null,
+    bool: readable ? columnType.aggregates.bool : null,
   };
 }
 
@@ -188,9 +189,9 @@ export function isOrdered(type: ValueType): boolean {
   return type.kind !== 'list' && !isJson(type);
 }
 
-type Aggregates = Record<'sum' | 'avg' | 'min' | 'max', ScalarName | null>;
+type Aggregates = Pick<Column, 'sum' | 'avg' | 'min' | 'max' | 'bool'>;
 
-const noAggregates: Aggregates = { sum: null, avg: null, min: null, max: null };
+const noAggregates: Aggregates = { sum: null, avg: null, min: null, max: null, bool: null };
 
 function aggregates(type: ValueType | null): Aggregates {
   if (type?.kind !== 'scalar') return noAggregates;
@@ -198,7 +199,13 @@ function aggregates(type: ValueType | null): Aggregates {
   const { sum, avg, minMax } = codecOf(namespace, name);
   const { own } = type.cast;
   const has = (name: 'min' | 'max') => own === null || own.names[name] !== undefined;
-  return { sum, avg, min: has('min') ? minMax : null, max: has('max') ? minMax : null };
+  return {
+    sum,
+    avg,
+    min: has('min') ? minMax : null,
+    max: has('max') ? minMax : null,
+    bool: namespace === 'pg_catalog' && name === 'bool' ? 'Boolean' : null,
+  };
 }
 
 /** Records the columns that the role cannot see, with reasons. @param type The type of the rows; null: none. */

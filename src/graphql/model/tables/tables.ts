@@ -1,7 +1,7 @@
 /** Tables with their columns and root fields, before relationships and routines. */
 import type { CatalogTable, ConstraintColumns } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
-import { aggregateFunctions } from '../codecs.ts';
+import { aggregateResults } from '../codecs.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
 import { baseForm, isValidName, tableRootFields, tableTypeNames } from '../inflect.ts';
 import { missingGrant } from '../missing-grant.ts';
@@ -132,7 +132,7 @@ export function otherTableName(context: ModelContext, row: CatalogTable): string
 
 /** All types of the table, without those of `claimAdded`. */
 function ownTypes(selected: SelectedTable, table: UnlinkedTable): readonly ClaimedType[] {
-  const results = aggregateFunctions.filter((fn) =>
+  const results = aggregateResults.filter((fn) =>
     table.columns.some((column) => column[fn] !== null && column.cast.base === null),
   );
   return [
@@ -174,7 +174,7 @@ export function claimAdded(
     claimed: ['aggregate'] as const,
     without: (from: UnlinkedTable): UnlinkedTable => ({ ...from, aggregate: false }),
   };
-  const functions = aggregateFunctions
+  const functions = aggregateResults
     .filter((fn) => table.aggregate && table.columns.some((column) => column[fn] !== null))
     .filter((fn) => isAll || table.columns.every((column) => column[fn] === null || column.cast.base !== null))
     .map((fn) => ({

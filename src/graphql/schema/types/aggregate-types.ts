@@ -1,14 +1,22 @@
 /** The aggregate types of a table that enables them: count, and the columns of each function (docs/aggregates.md). */
-import { type GraphQLFieldConfig, type GraphQLFieldConfigMap, GraphQLNonNull, GraphQLObjectType } from 'graphql';
-import { aggregateFunctions } from '../../model/codecs.ts';
+import {
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigMap,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLOutputType,
+} from 'graphql';
+import { type AggregateFunction, aggregateFunctions, aggregateResults, aggregateRow } from '../../model/codecs.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
-import { type AggregateFunction, typed } from '../origin.ts';
-import { addedObject, type SchemaContext } from '../schema-context.ts';
+import { typed } from '../origin.ts';
+import { addedEnum, addedObject, type SchemaContext } from '../schema-context.ts';
 import { scalarTypes } from './scalars.ts';
 
-/** Registers *B*`Aggregate` and its parts. A function without columns has neither type nor field. */
+type Results = ReturnType<typeof aggregateRow>['results'];
+
+/** Registers *B*`Aggregate` and its parts. Results without columns have neither type nor field. */
 export function defineAggregateTypes(
   context: SchemaContext,
   table: Table,
@@ -18,39 +26,56 @@ export function defineAggregateTypes(
   const define = (name: string, fields: () => GraphQLFieldConfigMap<unknown, unknown>) =>
     defineType(name, () => new GraphQLObjectType({ name, fields }));
   define(names.aggregate, () => aggregateFields(context, table));
-  for (const fn of takingFunctions(table)) define(names[fn], () => columnFields(table, fn));
+  for (const results of [...aggregateResults, 'bool'] as const) {
+    const isNamed = results !== 'bool' || table.addedTypes.includes(results);
+    if (isNamed && hasResults(table, results)) define(names[results], () => columnFields(table, results));
+  }
+}
+
+function hasResults({ columns }: Table, results: Results): boolean {
+  return columns.some(({ fieldName, [results]: scalar }) => fieldName !== null && scalar !== null);
 }
 
 /** The functions that can aggregate a column of the table. */
-export function takingFunctions({ aggregate, columns }: Table): readonly AggregateFunction[] {
+export function takingFunctions({ hasReads }: SchemaContext, table: Table): readonly AggregateFunction[] {
+  const isOffered = (fn: AggregateFunction) => !aggregateRow(fn).added || hasReads(table.namespace);
   return aggregateFunctions.filter(
-    (fn) => aggregate && columns.some(({ fieldName, [fn]: type }) => fieldName !== null && type !== null),
+    (fn) => table.aggregate && isOffered(fn) && hasResults(table, aggregateRow(fn).results),
   );
 }
 
 /** The aggregate fields: those of *B*`Aggregate`, which each group has as well. */
 export function aggregateFields(context: SchemaContext, table: Table): GraphQLFieldConfigMap<unknown, unknown> {
   const names = tableTypeNames(table.baseName);
-  const functions = takingFunctions(table).map((fn): [string, GraphQLFieldConfig<unknown, unknown>] => [
-    fn,
-    typed(context.types.object(names[fn])!, { kind: 'aggregate_function', function: fn }),
-  ]);
+  const ofFunctions = (isAdded: boolean) =>
+    takingFunctions(context, table)
+      .filter((fn) => aggregateRow(fn).added === isAdded)
+      .map((fn): [string, GraphQLFieldConfig<unknown, unknown> | null] => {
+        const { results } = aggregateRow(fn);
+        const type = results === 'bool' ? addedObject(context, table, 'bool') : context.types.object(names[results]);
+        return [fn, type && typed(type as GraphQLOutputType, { kind: 'aggregate_function', function: fn })];
+      });
   const distinct = addedObject(context, table, 'distinctCount');
-  return {
-    count: typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'aggregate_count' }),
-    ...Object.fromEntries(functions),
-    ...(distinct && { distinctCount: typed(distinct, { kind: 'distinct_counts' }) }),
-  };
+  return fieldMap<GraphQLFieldConfig<unknown, unknown>>([
+    ['count', countField(context, table)],
+    ...ofFunctions(false),
+    ['distinctCount', distinct && typed(distinct, { kind: 'distinct_counts' })],
+    ...ofFunctions(true),
+  ]);
 }
 
-function columnFields(table: Table, fn: AggregateFunction): GraphQLFieldConfigMap<unknown, unknown> {
+function countField(context: SchemaContext, table: Table): GraphQLFieldConfig<unknown, unknown> {
+  const field = typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'aggregate_count' });
+  const column = context.hasReads(table.namespace) ? addedEnum(context, table, 'column') : null;
+  return column === null ? field : { ...field, args: { column: typed(column, { kind: 'count_column' }) } };
+}
+
+function columnFields(table: Table, results: Results): GraphQLFieldConfigMap<unknown, unknown> {
   return fieldMap(
     table.columns.flatMap((column) => {
-      const scalar = column[fn];
+      const scalar = column[results];
       if (column.fieldName === null || scalar === null) return [];
-      return [
-        [column.fieldName, typed(scalarTypes[scalar], { kind: 'aggregate_column', function: fn, column })] as const,
-      ];
+      return [[column.fieldName, typed(scalarTypes[scalar], { kind: 'aggregate_column', column })] as const];
     }),
   );
 }

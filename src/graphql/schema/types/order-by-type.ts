@@ -43,7 +43,7 @@ function aggregateOrders(context: SchemaContext, table: Table): readonly NamedIn
   return [
     ['key', columns && hasGroups(table) ? typed(columns, { kind: 'group_keys' }) : null],
     ['count', typed(orderByDirectionType, { kind: 'count' })],
-    ...takingFunctions(table).map((fn): NamedInputField => {
+    ...takingFunctions(context, table).map((fn): NamedInputField => {
       return [fn, columns && typed(columns, { kind: 'aggregate_function', function: fn })];
     }),
   ];

@@ -34,7 +34,7 @@ export function defineRelatedFilterTypes(
       ['filter', filter(), { kind: 'related_filter' }],
       ['count', context.types.input(scalarFilterName('Int')), { kind: 'count' }],
       ['distinctCount', added('distinctCountFilter'), { kind: 'distinct_counts' }],
-      ...takingFunctions(table).map(
+      ...takingFunctions(context, table).map(
         (fn) => [fn, added('aggregateColumnFilter'), { kind: 'aggregate_function', function: fn }] as const,
       ),
     ]),
