@@ -30,6 +30,23 @@ test('after a reload, a role whose schema is the same keeps its compiled operati
   expect((await execution.role('authenticated')).shared).not.toBe(before.authenticated.shared);
 });
 
+test('after a reload, tables that have not changed are the same objects; the changed one and new ones are made anew', async () => {
+  const execution = await startExecution(database);
+  const tablesOf = async () => {
+    const { tables } = (await execution.role('authenticated')).shared.model;
+    return new Map([...tables.values()].map((table) => [table.name, table]));
+  };
+  const before = await tablesOf();
+  await database.query('alter table seen_by_one add column more int; create table third (id int primary key)');
+  await database.query('grant select on third to authenticated');
+  await execution.reload();
+  const after = await tablesOf();
+  expect(after.get('seen_by_both')).toBe(before.get('seen_by_both'));
+  expect(after.get('seen_by_one')).not.toBe(before.get('seen_by_one'));
+  expect(after.get('seen_by_one')!.columns.map(({ name }) => name)).toEqual(['id', 'more']);
+  expect([...after.keys()]).toEqual([...before.keys(), 'third']);
+});
+
 test('an old schema is freed once each role that used it has a new one', async () => {
   const execution = await startExecution(database);
   const old = new WeakRef((await execution.role('anon')).shared);

@@ -10,7 +10,7 @@ import { quoteAlways } from '../catalog/quote-name.ts';
 import { buildModelInSlices } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
 import type { ModelOptions } from '../model/model-context.ts';
-import { isSameModel } from '../model/same-model.ts';
+import { isSameModel, keepTables } from '../model/same-model.ts';
 import { buildIntrospectionSchema, buildSchemaInSlices, type IntrospectionPolicy } from '../schema/build-schema.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
@@ -159,7 +159,7 @@ export class Reflection {
     const always = mode === 'always' || (mode === 'service' && role === serviceRole);
     const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';
     const shared = this.#sharing.then(async () =>
-      this.#keep((await this.#find(policy, model)) ?? (await this.#build(policy, model))),
+      this.#keep((await this.#find(policy, model)) ?? (await this.#build(policy, await this.#renew(role, model)))),
     );
     this.#sharing = shared.catch(() => {});
     return shared;
@@ -171,6 +171,12 @@ export class Reflection {
       if (known.policy === policy && (await inSlices(isSameModel(known.model, model)))) return known;
     }
     return null;
+  }
+
+  /** The model with those tables of the role's last one that have not changed. */
+  async #renew(role: string, model: Model): Promise<Model> {
+    const last = this.#previous.get(role);
+    return last === undefined ? model : inSlices(keepTables(model, last.model));
   }
 
   async #build(policy: IntrospectionPolicy, model: Model): Promise<SharedSchema> {

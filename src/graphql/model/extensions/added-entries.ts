@@ -77,7 +77,7 @@ function entriesOf(table: Table, { input, flag, reserved }: EntryKind): Readonly
   return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? []), ...functions]);
 }
 
-/** The same for one name: most tables have few relationships. */
+/** The same for one name, without a set: most tables have few relationships. */
 function hasName(table: Table, { input, flag, reserved }: EntryKind, name: string): boolean {
   const isTaken = (each: Column | Relationship) => each[flag] && each.fieldName === name;
   if (reserved.includes(name) || table.columns.some(isTaken) || table.relationships.some(isTaken)) return true;
@@ -93,6 +93,8 @@ function addRelationshipEntries(
 ): Table {
   if (!hasExtension(context, table, kind.extension)) return table;
   const shown = new Map(table.relationships.map((relationship) => [relationship.fieldName, relationship]));
+  const many = table.relationships.length > 8 ? entriesOf(table, kind) : null;
+  const isTaken = (name: string) => many?.has(name) ?? hasName(table, kind, name);
   const computed = new Set(table.computedFields.map((oid) => routines.get(oid)?.fieldName));
   const relationships = table.relationships.map((relationship) => {
     const { fieldName } = relationship;
@@ -100,7 +102,7 @@ function addRelationshipEntries(
     if (shown.get(fieldName) !== relationship || computed.has(fieldName)) return relationship;
     const target = tables.get(relationship.target);
     if (target === undefined || !hasEntry(kind, relationship, { table, target })) return relationship;
-    if (!hasName(table, kind, fieldName)) return { ...relationship, [kind.flag]: true };
+    if (!isTaken(fieldName)) return { ...relationship, [kind.flag]: true };
     noteRelationship(context, table, kind, relationship);
     return relationship;
   });

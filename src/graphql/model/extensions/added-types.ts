@@ -66,12 +66,12 @@ const sharedTypes: readonly (readonly [(table: Table) => boolean, ...SharedType[
 
 /** Whether the table has filters of JSON values. */
 export function hasJsonFilter(table: Table): boolean {
-  return filteredTypes(table).some(isJson);
+  return hasFilterOf(table, isJson);
 }
 
 /** Whether the table has text search filters. */
 export function hasSearchFilter(table: Table): boolean {
-  return filteredTypes(table).some(isSearchable);
+  return hasFilterOf(table, isSearchable);
 }
 
 /** Whether filters only tell whether there is a value: PostgreSQL cannot compare those of the type. */
@@ -84,9 +84,11 @@ export function hasNullTest({ filterFunctions }: Table): boolean {
   return filterFunctions.some(({ input, type }) => input === null && isNullTested(type));
 }
 
-function filteredTypes({ columns, filterFunctions }: Table): readonly (ValueType | null)[] {
-  const own = filterFunctions.filter(({ input }) => input === null);
-  return [...columns.filter(({ filterable }) => filterable), ...own].map(({ type }) => type);
+function hasFilterOf({ columns, filterFunctions }: Table, isSuch: (type: ValueType | null) => boolean): boolean {
+  return (
+    columns.some(({ filterable, type }) => filterable && isSuch(type)) ||
+    filterFunctions.some(({ input, type }) => input === null && isSuch(type))
+  );
 }
 
 function collectionFilterTypes(table: Table): readonly TableType[] {

@@ -3,7 +3,7 @@ import type { CatalogTable, ConstraintColumns } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import { aggregateResults } from '../codecs.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
-import { baseForm, isValidName, tableRootFields, tableTypeNames } from '../inflect.ts';
+import { baseForm, isValidName, lowerFirst, tableRootFields, tableTypeNames } from '../inflect.ts';
 import { missingGrant } from '../missing-grant.ts';
 import type { Column, Table, TableKind } from '../model.ts';
 import {
@@ -228,10 +228,14 @@ export function yieldRootFields(
  * @param tables In order of namespace, then oid, those of extensions last; which is kept.
  */
 export function assignRootFields(tables: readonly UnlinkedTable[]): readonly UnlinkedTable[] {
+  // Others have names of their own.
+  const firsts = Map.groupBy(tables, ({ baseName }) => lowerFirst(baseName));
+  const alike = [...firsts.values()].filter((group) => group.length > 1).flat();
+  if (alike.length === 0) return tables;
   const holders = new Map<string, string>();
   const hold = (field: string, { oid }: UnlinkedTable) => holders.set(field, holders.get(field) ?? oid);
   for (const added of [false, true]) {
-    const own = tables.filter((table) => table.added === added);
+    const own = alike.filter((table) => table.added === added);
     for (const table of own) {
       const { collection, byPk } = tableRootFields(table.baseName);
       hold(collection, table);
@@ -239,7 +243,9 @@ export function assignRootFields(tables: readonly UnlinkedTable[]): readonly Unl
     }
     for (const table of own) if (isAddedLookup(table)) hold(tableRootFields(table.baseName).byPk, table);
   }
+  const isAlike = new Set(alike);
   return tables.map((table) => {
+    if (!isAlike.has(table)) return table;
     const rootField = holders.get(tableRootFields(table.baseName).collection) === table.oid;
     const byPk = table.byPk && holders.get(tableRootFields(table.baseName).byPk) === table.oid;
     return rootField && byPk === table.byPk ? table : { ...table, rootField, byPk };

@@ -3,12 +3,11 @@
  * arguments and types, and an operation uses a few.
  */
 import { type GraphQLField, type GraphQLFieldConfig, type GraphQLFieldMap, GraphQLObjectType } from 'graphql';
-import { fieldMap } from '../field-map.ts';
 import { lazyRecord } from '../lazy-schema.ts';
 
 /** Makes a root field. */
 export type FieldMaker = () => GraphQLFieldConfig<unknown, unknown>;
-/** Null takes the name for a field that this schema does not show (field-map.ts). */
+/** Null takes the name for a field that this schema does not show, as in field-map.ts. */
 export type RootEntry = readonly [name: string, make: FieldMaker | null];
 
 type Field = GraphQLField<unknown, unknown>;
@@ -17,6 +16,8 @@ type Field = GraphQLField<unknown, unknown>;
 export class RootType extends GraphQLObjectType<unknown, unknown> {
   readonly #fields: GraphQLFieldMap<unknown, unknown>;
   readonly #describe: (field: Field) => void;
+  /** It has any that this schema shows. */
+  readonly hasFields: boolean;
 
   /** @param entries The last one of a name wins. @param words Its description, and the describer of its fields. */
   constructor(
@@ -26,7 +27,10 @@ export class RootType extends GraphQLObjectType<unknown, unknown> {
   ) {
     super({ name, description: words.description, fields: {} });
     this.#describe = words.describe;
-    this.#fields = this.#lazyFields(entries);
+    // Of several with one name, the last one counts.
+    const makers = new Map(entries);
+    this.hasFields = makers.values().some((make) => make !== null);
+    this.#fields = this.#lazyFields(makers);
   }
 
   /** The fields by name, ordered by name. */
@@ -39,17 +43,19 @@ export class RootType extends GraphQLObjectType<unknown, unknown> {
     for (const name of Object.keys(this.#fields)) yield this.#fields[name]!;
   }
 
-  #lazyFields(entries: readonly RootEntry[]): GraphQLFieldMap<unknown, unknown> {
-    const sorted = Object.entries(fieldMap(entries)).sort(([a], [b]) => (a < b ? -1 : 1));
-    const makers = new Map(sorted);
-    const names = [...makers.keys()];
+  #lazyFields(makers: ReadonlyMap<string, FieldMaker | null>): GraphQLFieldMap<unknown, unknown> {
+    let sorted: readonly string[] | null = null;
+    const names = () => {
+      sorted ??= [...makers].flatMap(([name, make]) => (make === null ? [] : [name])).sort();
+      return sorted;
+    };
     const made = new Map<string, Field>();
     const find = (name: string): Field | undefined => {
       const config = made.has(name) ? undefined : makers.get(name)?.();
       if (config !== undefined) made.set(name, this.#makeField(name, config));
       return made.get(name);
     };
-    return lazyRecord({ names: () => names, has: (name) => makers.has(name), find });
+    return lazyRecord({ names, has: (name) => makers.get(name) != null, find });
   }
 
   /** graphql-js makes fields only for whole types. */

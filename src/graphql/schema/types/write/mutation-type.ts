@@ -30,7 +30,7 @@ export function* buildMutationType(context: SchemaContext): Sliced<GraphQLObject
   const ofTables = yield* mapInSlices(context.model.tables.values(), (table) => tableEntries(context, table));
   const entries = [...rootRoutines(context, 'mutation'), ...ofTables.flat()];
   const mutation = new RootType('Mutation', entries, describeRoot(context, 'Mutation'));
-  return Object.keys(mutation.getFields()).length > 0 ? mutation : null;
+  return mutation.hasFields ? mutation : null;
 }
 
 function isVisible(context: SchemaContext, table: Table, command: WriteCommand): boolean {
