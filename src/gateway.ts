@@ -9,12 +9,12 @@ import type { PasswordHasher } from './auth/secrets/passwords.ts';
 import { createRateLimiter } from './auth/store/rate-limit.ts';
 import type { Config } from './config/config.ts';
 import { readOutboxState } from './email/outbox/outbox.ts';
-import { createSchemaDescriber } from './graphql/execute/describe-schema.ts';
+import { createSchemaDescriber, createSchemaPrinter } from './graphql/execute/describe-schema.ts';
 import { createExplainer } from './graphql/execute/explain-operation.ts';
 import type { Reflector } from './graphql/execute/reflector.ts';
 import type { Model } from './graphql/model/model.ts';
 import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
-import { isProjectToken } from './management/authorize.ts';
+import { isProjectToken, mayReadSchemas } from './management/authorize.ts';
 import { type Management, openManagement } from './management/open-management.ts';
 import type { ManagementParts, RequestKind } from './management/routes/management-parts.ts';
 import type { AuthStart } from './management/templates/configured-templates.ts';
@@ -196,9 +196,15 @@ function stopOnce(opened: AsyncDisposableStack, observe: Observe, flush: () => v
 function routeParts(
   parts: Parts,
   tickets: StudioTickets,
-): Pick<RouteParts, 'auth' | 'inbox' | 'management' | 'studio'> {
+): Pick<RouteParts, 'auth' | 'inbox' | 'management' | 'schemas' | 'studio'> {
   const { config, graphql, management, auth } = parts;
-  const service = auth === null ? {} : { auth: auth.auth, inbox: inboxParts(auth, parts) };
+  const { project } = management;
+  const mayRead = (token: string, from: string) => mayReadSchemas(project, { token, from });
+  const printSchema = createSchemaPrinter(graphql.reflector);
+  const service = {
+    ...(auth !== null && { auth: auth.auth, inbox: inboxParts(auth, parts) }),
+    schemas: { printSchema, mayRead: config.managementApiEnabled ? mayRead : null },
+  };
   if (!config.managementApiEnabled) return service;
   return {
     ...service,

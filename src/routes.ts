@@ -2,6 +2,7 @@
 import type { AuthParts } from './auth/routes/auth-parts.ts';
 import { describedSchema } from './graphql/execute/describe-schema.ts';
 import { registerGraphqlRoutes } from './graphql/routes/graphql-route.ts';
+import { describeSchemaRoute, registerSchemaRoute, type SchemaParts } from './graphql/routes/schema-route.ts';
 import type { ManagementParts } from './management/routes/management-parts.ts';
 import type { HttpServer } from './server/create-http-server.ts';
 import type { Describe } from './server/openapi.ts';
@@ -14,11 +15,13 @@ import type { PageParts } from './studio/routes/studio-parts.ts';
 export interface RouteParts extends PageParts {
   /** The management API; absent if disabled. */
   readonly management?: ManagementParts;
+  /** Absent: no schema can be read. */
+  readonly schemas?: SchemaParts;
 }
 
 /** Adds the routes of every part that there is. @returns Their descriptions, for `/openapi.json`. */
 export async function addRoutes(app: HttpServer, parts: RouteParts): Promise<readonly Describe[]> {
-  const { auth, management } = parts;
+  const { auth, management, schemas } = parts;
   await allowStudioFiles(app);
   const page = registerGraphiql(app, parts);
   const described = [
@@ -27,7 +30,9 @@ export async function addRoutes(app: HttpServer, parts: RouteParts): Promise<rea
     ...(parts.inbox || parts.studio ? [await addStudio(app, parts)] : []),
   ];
   await registerGraphqlRoutes(app, parts, page);
-  return described;
+  if (schemas === undefined) return described;
+  registerSchemaRoute(app, parts, schemas);
+  return [describeSchemaRoute, ...described];
 }
 
 async function addStudio(app: HttpServer, parts: PageParts): Promise<Describe> {

@@ -41,13 +41,22 @@ function assertRef(ref: string): void {
 
 /** Whether this is an access token of this project. @throws PublicError `UNAVAILABLE` if it cannot be checked. */
 export async function isProjectToken(project: ManagedProject, bearer: Bearer): Promise<boolean> {
+  return (await projectCaller(project, bearer)) !== null;
+}
+
+async function projectCaller(project: ManagedProject, bearer: Bearer): Promise<ManagementCaller | null> {
   try {
-    await authorizeCaller(project, await project.ref(), bearer);
-    return true;
+    return await authorizeCaller(project, await project.ref(), bearer);
   } catch (cause) {
-    if (cause instanceof ManagementError && cause.status < 500) return false;
+    if (cause instanceof ManagementError && cause.status < 500) return null;
     throw new PublicError('UNAVAILABLE', 'The database is not responding.', { cause });
   }
+}
+
+/** Whether the token may read schemas of this project. @throws PublicError `UNAVAILABLE` if it cannot be checked. */
+export async function mayReadSchemas(project: ManagedProject, bearer: Bearer): Promise<boolean> {
+  const caller = await projectCaller(project, bearer);
+  return caller?.scopes.some((scope) => scope === 'project:read' || scope === 'project:operate') ?? false;
 }
 
 /** @throws ManagementError `invalid_ref`, `project_not_found` */

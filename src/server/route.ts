@@ -13,6 +13,7 @@ type Access =
   | 'admin'
   | 'auth_config:read'
   | 'auth_config:write'
+  | 'project:read'
   | 'project:operate'
   | 'any_scope';
 
@@ -114,7 +115,7 @@ function describeRoute<R extends RouteFacts & Place>(route: R, api: Api<R>): Api
     path: `${api.prefix}${path}`.replace(/:(\w+)/g, '{$1}'),
     id: route.id ?? operationId(method, path),
     tag: api.tagOf(route),
-    summary: `${summary}.${access === 'project:operate' ? ' Needs the scope `project:operate`.' : ''}`,
+    summary: `${summary}.${access.startsWith('project:') ? ` Needs the scope \`${access}\`.` : ''}`,
     security: securityOf(access),
     more: {
       ...(parameters.length > 0 && { parameters }),

@@ -11,6 +11,7 @@ import { emailKindNames, emailKinds } from '../../src/config/auth/email-kinds.ts
 import { type OptionDefinition, options } from '../../src/config/options.ts';
 import { sampleData } from '../../src/email/lint/template-samples.ts';
 import { describedSchema } from '../../src/graphql/execute/describe-schema.ts';
+import { describeSchemaRoute } from '../../src/graphql/routes/schema-route.ts';
 import { describeManagement } from '../../src/management/routes/management-description.ts';
 import { connectionReset } from '../../src/postgres/caller/connection-reset.ts';
 import type { ApiDescription, ApiOperation } from '../../src/server/openapi.ts';
@@ -148,7 +149,12 @@ ${tables.join('\n')}`;
 });
 
 function mergeDescriptions(): ApiDescription {
-  const parts = [describeAuth(), describeManagement(describedSchema), describeStudio(studioRoutes, inboxRoutes)];
+  const parts = [
+    describeSchemaRoute(),
+    describeAuth(),
+    describeManagement(describedSchema),
+    describeStudio(studioRoutes, inboxRoutes),
+  ];
   return {
     operations: parts.flatMap(({ operations }) => operations),
     schemas: Object.assign({}, ...parts.map(({ schemas }) => schemas)),

@@ -110,7 +110,7 @@ test('the project is told to holders of an access token; its keys only on a loca
   const local = await start({ localProject: true, anonKey, serviceKey, accessToken });
   expect((await project(`Bearer ${accessToken}`, local)).body).toMatchObject({
     keys: { anon: anonKey, service: serviceKey },
-    scopes: ['auth_config:read', 'auth_config:write', 'project:operate'],
+    scopes: ['auth_config:read', 'auth_config:write', 'project:read', 'project:operate'],
   });
   const reader = await addToken(database, { scopes: ['auth_config:read'] });
   expect((await project(`Bearer ${reader}`, local)).body).toMatchObject({ keys: null, scopes: ['auth_config:read'] });

@@ -23,6 +23,7 @@ import { omissionsOf } from '../model/explain-missing.ts';
 import { tableRootFields } from '../model/inflect.ts';
 import type { Model, Relationship, Table } from '../model/model.ts';
 import type { Omission } from '../model/model-context.ts';
+import { printRoleSchemaInSlices } from '../schema/build-schema.ts';
 import { fieldOrigin } from '../schema/origin.ts';
 import { describeAdditions, describedAddition } from './describe-extensions.ts';
 import type { RoleReflection } from './reflection.ts';
@@ -98,6 +99,15 @@ export function createSchemaDescriber(reflector: Pick<Reflector, 'role' | 'refre
     await reflector.refreshIfChanged('description');
     const reflection = await reflector.role(role, null);
     return reflection === null ? null : describeSchema(reflection);
+  };
+}
+
+/** Makes the function that prints the SDL of a role's schema. @returns Null as above. @throws DatabaseError */
+export function createSchemaPrinter(reflector: Pick<Reflector, 'role' | 'refreshIfChanged'>) {
+  return async (role: string): Promise<string | null> => {
+    await reflector.refreshIfChanged('schema.graphql');
+    const reflection = await reflector.role(role, null);
+    return reflection === null ? null : printRoleSchemaInSlices(reflection.shared.model);
   };
 }
 

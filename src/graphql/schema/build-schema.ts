@@ -1,6 +1,14 @@
 /** The schemas of a model: for operations, for introspection, and for printing. They differ only in `SchemaOptions`. */
-import { type GraphQLNamedType, type GraphQLSchema, introspectionTypes, printSchema } from 'graphql';
-import { type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
+import {
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  introspectionTypes,
+  isIntrospectionType,
+  isSpecifiedScalarType,
+  printSchema,
+  printType,
+} from 'graphql';
+import { inSlices, mapInSlices, type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
 import { enumFilterName, tableTypeNames } from '../model/inflect.ts';
 import type { Model, Table } from '../model/model.ts';
 import { describeSharedType, describesAnything, describeType } from './describe-type.ts';
@@ -80,6 +88,16 @@ function* describedSchema(model: Model, isVisible: SchemaOptions['isVisible']): 
 export function printRoleSchema(model: Model): string {
   const schema = withoutPauses(assembleSchema(model, { ...forReaders(model), isVisible: () => true }));
   return `${printSchema(schema)}\n`;
+}
+
+/** The same in slices, between which the process answers others. */
+export async function printRoleSchemaInSlices(model: Model): Promise<string> {
+  const schema = await inSlices(assembleSchema(model, { ...forReaders(model), isVisible: () => true }));
+  const types = Object.values(schema.getTypeMap()).filter(
+    (type) => !isSpecifiedScalarType(type) && !isIntrospectionType(type),
+  );
+  const texts = await inSlices(mapInSlices(types, printType));
+  return `${texts.join('\n\n')}\n`;
 }
 
 function forReaders({ namespaces }: Model): Omit<SchemaOptions, 'isVisible'> {

@@ -8,7 +8,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 
 /** The scopes of tokens. */
-export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:operate'] as const;
+export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:read', 'project:operate'] as const;
 
 /** One of the scopes. */
 export type AccessScope = (typeof accessScopes)[number];

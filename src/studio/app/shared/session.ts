@@ -20,7 +20,7 @@ export const session: Store<Session> = createStore<Session>({ kind: 'none' });
 
 /** Creates an access token for all pages. The server's text, which its type checks. */
 export const tokenCommand: typeof operatorTokenCommand =
-  'pgreflect tokens create --scope auth_config:read,auth_config:write,project:operate';
+  'pgreflect tokens create --scope auth_config:read,auth_config:write,project:read,project:operate';
 
 const storageName = 'pgreflect:access-token';
 

@@ -5,6 +5,7 @@ import type { ListedToken } from '../../../../management/tokens/token-requests.t
 export const scopes = [
   { name: 'auth_config:read', title: 'Read the auth configuration' },
   { name: 'auth_config:write', title: 'Change the auth configuration and email templates' },
+  { name: 'project:read', title: 'Read the GraphQL schema of every role' },
   { name: 'project:operate', title: 'Operate the project: act as any user, see plans, manage access tokens' },
 ] as const;
 
