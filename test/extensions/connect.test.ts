@@ -223,3 +223,70 @@ describe('refusals', () => {
     expect(inputFields.map(({ name }) => name)).toEqual(['id', 'email', 'tenantAndNumber', 'gradeAndNumber']);
   });
 });
+
+describe('equal rows that inserted ones refer to', () => {
+  const isbns = (objects: readonly object[]) => ({ variables: { objects } });
+  const author = (name: string, number: number, more: object = {}) => ({
+    author: { insert: { name, number, ...more } },
+  });
+
+  test('equal objects are one row, in variables and in the document', async () => {
+    const objects = [
+      { title: 'C', ...author('Dan', 50) },
+      { title: 'D' },
+      { title: 'E', ...author('Eve', 51) },
+      { title: 'F', author: { insert: { number: 50, name: 'Dan' } } },
+      { title: 'G', author: { connect: { id: 1 } } },
+      { title: 'H', ...author('Eve', 51) },
+    ];
+    await execution.data('anon', insert, isbns(objects));
+    const found = ['C Dan', 'D null', 'E Eve', 'F Dan', 'G Ana', 'H Eve'];
+    const shown = async (from: number) => (await books()).slice(from).map(({ title, author: by }) => `${title} ${by}`);
+    expect(await shown(2)).toEqual(found);
+    expect(await database.query('select name from author where id > 3 order by id')).toEqual([
+      { name: 'Dan' },
+      { name: 'Eve' },
+    ]);
+    await database.query('delete from book where id > 2; delete from author where id > 3');
+    const query = `mutation ($dan: AuthorInsertInput!) { insertIntoBookCollection(objects: [
+      {title: "C", author: {insert: $dan}}, {title: "D"}, {title: "E", author: {insert: {name: "Eve", number: 51}}}
+      {title: "F", author: {insert: $dan}}, {title: "G", author: {connect: {id: 1}}}
+      {title: "H", author: {insert: {name: "Eve", number: 51}}}
+    ]) { affectedCount } }`;
+    await execution.data('anon', query, { variables: { dan: { name: 'Dan', number: 50 } } });
+    expect(await shown(2)).toEqual(found);
+  });
+
+  test('equal objects have one text with others, and what is nested in them is inserted once', async () => {
+    const nested = { bookCollection: { insert: [{ title: 'below' }] } };
+    const objects = [
+      { title: 'C', ...author('Dan', 50, nested) },
+      { title: 'D', ...author('Dan', 50, nested) },
+      { title: 'E', ...author('Eve', 51, nested) },
+    ];
+    const others = objects.map((object, index) => ({ ...object, ...author('X', 60 + index, nested) }));
+    expect(await texts(insert, isbns(objects))).toEqual(await texts(insert, isbns(others)));
+    await execution.data('anon', insert, isbns(objects));
+    const found = (await books()).slice(2).map(({ title, author: by }) => `${title} ${by}`);
+    expect(found.sort()).toEqual(['C Dan', 'D Dan', 'E Eve', 'below Dan', 'below Eve']);
+  });
+
+  test('different objects for one row stay an error, and name their place', async () => {
+    const conflict = { onConflict: { constraint: 'author_tenant_number_key', updateColumns: ['name'] } };
+    const object = (name: string) => ({ author: { ...author(name, 50).author, ...conflict } });
+    await execution.data('anon', insert, isbns([object('Dan'), object('Dan')]));
+    expect(await database.query('select name from author where number = 50')).toEqual([{ name: 'Dan' }]);
+    const body = await execution.run('anon', insert, isbns([object('Dan'), object('Eve')]));
+    expect(body.errors?.[0].message).toBe('Two objects are for the same row. Send only one of them.');
+    const long = [{ author: { insert: { name: 'x', number: 50 } } }, { author: { insert: { name: 'x', number: 50 } } }];
+    const taken = await execution.run('anon', insert, isbns(long));
+    expect(taken.errors?.[0].extensions.input).toBe('$objects[0].author.insert');
+  });
+
+  test('a row that only one may refer to is not shared', async () => {
+    const query = `mutation { insertIntoLicenseCollection(objects: [
+      {id: 10, book: {insert: {title: "same"}}}, {id: 11, book: {insert: {title: "same"}}}]) { affectedCount } }`;
+    await execution.data('anon', query);
+    expect(await database.query("select count(*)::int as n from book where title = 'same'")).toEqual([{ n: 2 }]);
+  });
+});

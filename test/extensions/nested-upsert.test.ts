@@ -206,7 +206,7 @@ describe('refused, with nothing written', () => {
   });
 
   test('two objects for the same row', async () => {
-    const objects = `[{isbn: "8", author: {insert: {email: "a@x"}, ${byEmail}}}, {isbn: "9", author: {insert: {email: "a@x"}, ${byEmail}}}]`;
+    const objects = `[{isbn: "8", author: {insert: {email: "a@x", name: "A"}, ${byEmail}}}, {isbn: "9", author: {insert: {email: "a@x", name: "B"}, ${byEmail}}}]`;
     expect(await refusedBoth('Book', objects)).toEqual({
       message: 'Two objects are for the same row. Send only one of them.',
       input: 'objects[*].author.insert',

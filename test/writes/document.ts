@@ -52,9 +52,11 @@ export function documentOf(
     const alone = random.chance(0.6) ? ofOneRow(write) : null;
     const field = alone !== null && alone.field in fields ? alone.field : many;
     const defined = fields[field]?.args ?? [];
+    // All of it is a variable, or nothing.
+    const chance = !sharesRows(write) ? 0.5 : random.chance(0.5) ? 1 : 0;
     const passed = (field === many ? argumentsOf(write) : alone!.passed).map(([name, value]) => {
       const type = defined.find((each) => each.name === name)?.type;
-      return `${name}: ${variables.print(value, type as GraphQLInputType, 0.5)}`;
+      return `${name}: ${variables.print(value, type as GraphQLInputType, chance)}`;
     });
     const { up = [], down = [] } = below[index] ?? {};
     const nested = [
@@ -149,6 +151,31 @@ function argumentsOf(write: Write): [string, unknown][] {
         ['atMost', write.atMost],
       ];
   }
+}
+
+/** The object as text: of equal ones at the places of rows above, one is written. */
+export function textOf(tree: Tree): string {
+  return JSON.stringify(objectOf(tree));
+}
+
+/** Whether equal objects are at one place: they must be written alike. */
+function sharesRows(write: Write): boolean {
+  const trees = write.kind === 'insert' ? write.trees : write.kind === 'update' ? treesOf(write.change) : [];
+  const above = new Map<string, number>();
+  const visit = ({ up, down }: Tree, path: string): void => {
+    for (const { reference, tree } of up) {
+      const key = `${path}.${reference.up} ${textOf(tree)}`;
+      above.set(key, (above.get(key) ?? 0) + 1);
+      visit(tree, `${path}.${reference.up}`);
+    }
+    for (const { reference, trees: below } of down) for (const tree of below) visit(tree, `${path}.${reference.down}`);
+  };
+  for (const tree of trees) visit(tree, '');
+  return [...above.values()].some((count) => count > 1);
+}
+
+function treesOf({ related }: Change): readonly Tree[] {
+  return related.flatMap(({ trees, updates }) => [...trees, ...updates.flatMap(treesOf)]);
 }
 
 function objectOf({ values, up, down }: Tree): object {

@@ -5,7 +5,7 @@
  * gateway may answer the error of any.
  */
 import type pg from 'pg';
-import type { Below } from './document.ts';
+import { type Below, textOf } from './document.ts';
 import { keyOf, lookUp, type Met, versions } from './met-rows.ts';
 import { isRefused, isTree, mayKeep } from './refused.ts';
 import { codeOf, conditionOf, pathOf, place, query, Refusal, type Row, type Run, returning } from './statements.ts';
@@ -119,15 +119,21 @@ async function insertRows(run: Run, { table, trees, conflict, columns, isNeeded 
       up.filter((each) => each.reference === reference).map((each) => ({ ...each, index })),
     );
     if (above.length === 0) continue;
+    // Equal objects are one row.
+    const different = new Map(above.map(({ tree }) => [textOf(tree), tree]));
+    if (different.size < above.length) run.events.add('row shared');
+    const places = new Map([...different.keys()].map((text, index) => [text, index]));
     const level = {
       table: reference.target,
-      trees: above.map(({ tree }) => tree),
+      trees: [...different.values()],
       conflict: above[0]?.conflict ?? null,
     };
     const rows = await insertRows(run, { ...level, columns: reference.targetColumns, isNeeded: true });
     if (run.refused.size > 0) return [];
-    for (const [at, { index }] of above.entries())
+    for (const { tree, index } of above) {
+      const at = places.get(textOf(tree)) as number;
       giveKey(values[index] as Map<string, Value>, reference, rows[at] ?? null);
+    }
   }
   const children = trees.flatMap(({ down }, index) => down.map((each) => ({ ...each, index })));
   const handedOn = children.flatMap(({ reference }) => reference.targetColumns);

@@ -166,12 +166,20 @@ function makeTrees(source: Source, table: Table, place: Place): Tree[] {
   const { random } = source;
   const count = random.pick(place.left.length > 0 ? [1, 1, 2, 3] : [1, 1, 2, 3, 4]);
   const make = () => makeTree(source, table, place);
+  const share = (trees: Tree[]) => (random.chance(0.3) ? shareAbove(trees) : trees);
   const mayVanish = table.kind === 'instead of' || (table.base ?? table).traits.has('trigger: skip');
   const [first, ...others] = Array.from({ length: count }, make) as [Tree, ...Tree[]];
   const canVanish = place.depth > 0 && mayVanish && first.values.has('note');
-  if (!canVanish || !random.chance(source.isCareful ? 0.02 : 0.25)) return [first, ...others];
+  if (!canVanish || !random.chance(source.isCareful ? 0.02 : 0.25)) return share([first, ...others]);
   // The rows below a suppressed one could be given to the last, which none of its own claim.
   return [{ ...first, values: new Map([...first.values, ['note', 'skip']]) }, ...others, { ...make(), down: [] }];
+}
+
+/** Equal objects above several: the database gets one row of them. */
+function shareAbove([first, ...others]: Tree[]): Tree[] {
+  const above = new Map(first?.up.map((each) => [each.reference, each]));
+  const shared = others.map((tree) => ({ ...tree, up: tree.up.map((each) => above.get(each.reference) ?? each) }));
+  return first === undefined ? [] : [first, ...shared];
 }
 
 /**

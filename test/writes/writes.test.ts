@@ -89,7 +89,16 @@ const constructs = [
     `nested ${name}, 2 deep`,
   ]),
   'nested onConflict',
-  ...['row met', 'row new', 'rows hidden', 'row kept', 'row suppressed', 'different keys', 'several objects'],
+  ...[
+    'row met',
+    'row new',
+    'rows hidden',
+    'row kept',
+    'row suppressed',
+    'row shared',
+    'different keys',
+    'several objects',
+  ],
   ...['increment count', 'append list', 'append json', 'append note', 'prepend list', 'remove list', 'remove json'],
   ...['CONSTRAINT_VIOLATION', 'PERMISSION_DENIED', 'BAD_USER_INPUT', 'RAISED'].map((name) => `refused: ${name}`),
 ];

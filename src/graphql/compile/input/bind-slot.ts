@@ -10,9 +10,9 @@ import { decodeOnce } from '../cursor/read-cursor.ts';
 import { arrayText, formText, listText, placesText, presenceText, recordText, scalarText } from './composite-text.ts';
 import { readOnce } from './read-once.ts';
 import { setsKey } from './row-keys.ts';
-import type { Path, Slot, Variables } from './slot.ts';
+import type { Slot, Variables } from './slot.ts';
 import { entryValue } from './update-list.ts';
-import { entriesAt, rowAt, rowsAt, valueAt } from './variable-path.ts';
+import { distinctRows, entriesAt, rowAt, rowsAt, valueAt } from './variable-path.ts';
 
 /** The source of slot values. */
 export interface BindingSource {
@@ -70,7 +70,7 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       return placesText(parents.flatMap((row, index) => rowsAt(row, below).map(() => index + first)));
     }
     case 'row_links':
-      return placesText(linksOf(rowsAt(source.variables, slot.path), slot.below));
+      return placesText(linksOf(source.variables, slot));
     case 'kept_keys':
       return `${settingPrefix}.k${slot.step}`;
     case 'entry_values': {
@@ -111,9 +111,18 @@ function digest(text: string): string {
 }
 
 /** The number of the only object nested at `below`, from 1, or null, for each of these. */
-function linksOf(rows: readonly Variables[], below: Path): readonly (number | null)[] {
+function linksOf(
+  variables: Variables,
+  { path, below, equal }: Extract<Slot, { kind: 'row_links' }>,
+): readonly (number | null)[] {
+  const rows = rowsAt(variables, path);
+  const each = equal === 'one' ? distinctRows({ rows }, ['rows', '*', ...below]).numbers : null;
   let count = 0;
-  return rows.map((row) => (rowsAt(row, below).length > 0 ? ++count : null));
+  return rows.map((row) => {
+    if (rowsAt(row, below).length === 0) return null;
+    count += 1;
+    return each === null ? count : each[count - 1]!;
+  });
 }
 
 /**

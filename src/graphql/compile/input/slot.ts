@@ -3,7 +3,8 @@ import type { Run } from './update-list.ts';
 
 /**
  * Path into the coerced variables: first the variable's key, then input fields and list positions. `*` stands for all
- * positions of a list, in the paths of objects to insert; {@link agreed} behind a key for what they agree on under it.
+ * positions of a list, in the paths of objects to insert; {@link agreed} behind a key for what they agree on under it,
+ * {@link distinct} for the different ones among them.
  */
 export type Path = readonly (string | number)[];
 
@@ -49,8 +50,8 @@ export type Slot =
   | { readonly kind: 'row_count'; readonly path: Path }
   /** For each object nested at `below`, the number of the object above it; `first` for the first one. An array. */
   | { readonly kind: 'row_parents'; readonly path: Path; readonly below: Path; readonly first: number }
-  /** For each object, the number of the only one nested at `below`, from 1, or null. An array. */
-  | { readonly kind: 'row_links'; readonly path: Path; readonly below: Path }
+  /** For each object, the number of the only one nested at `below`, from 1, or null; equal ones may be one. An array. */
+  | { readonly kind: 'row_links'; readonly path: Path; readonly below: Path; readonly equal: 'one' | 'several' }
   /** Name of the setting for the keys of a step's rows (nested-writes.ts). */
   | { readonly kind: 'kept_keys'; readonly step: number }
   /** The values at a place in the entries of a run (update-list.ts), as an array. */

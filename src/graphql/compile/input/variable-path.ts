@@ -5,6 +5,9 @@ import type { ListedUpdate, Run } from './update-list.ts';
 /** See {@link Path}. */
 export const agreed = '=';
 
+/** See {@link Path}. */
+export const distinct = '!';
+
 /** Follows a path; undefined if it leads nowhere. */
 export function valueAt(variables: Variables, path: Path): unknown {
   const at = path.lastIndexOf(agreed);
@@ -46,6 +49,11 @@ type InputObject = Readonly<Record<string, unknown>>;
 
 /** Objects to insert, in order; coerced objects have no prototype's keys. */
 export function rowsAt(variables: Variables, path: Path): readonly InputObject[] {
+  const end = path.lastIndexOf(distinct);
+  if (end >= 0) {
+    const { rows } = distinctRows(variables, path.slice(0, end));
+    return end === path.length - 1 ? rows : rows.flatMap((row) => rowsAt(row, path.slice(end + 1)));
+  }
   const at = path.indexOf('*');
   if (at >= 0) {
     const list = valueAt(variables, path.slice(0, at)) ?? [];
@@ -57,6 +65,19 @@ export function rowsAt(variables: Variables, path: Path): readonly InputObject[]
 
 const rowsOnce = readAtOnce(rowsAt);
 
+/** The different ones of these objects in order of their first place, and for each object the number of its equal, from 1. */
+export const distinctRows = readAtOnce((variables, path) => {
+  const found = new Map<string, number>();
+  const rows: InputObject[] = [];
+  const numbers = rowsAt(variables, path).map((row) => {
+    // The keys of coerced objects are in the order of their type.
+    const text = JSON.stringify(row);
+    if (!found.has(text)) found.set(text, rows.push(row));
+    return found.get(text)!;
+  });
+  return { rows, numbers };
+});
+
 /** One of these objects. */
 export function rowAt(
   variables: Variables,
@@ -65,8 +86,17 @@ export function rowAt(
   return rowsOnce(variables, path)[index]!;
 }
 
-/** The paths of the same objects, without `*`. */
+/** The paths of the same objects, without `*`; of equal ones, that of the first. */
 export function rowPathsAt(variables: Variables, path: Path): readonly Path[] {
+  const end = path.lastIndexOf(distinct);
+  if (end >= 0) {
+    const { numbers } = distinctRows(variables, path.slice(0, end));
+    const known = new Set<number>();
+    const first = rowPathsAt(variables, path.slice(0, end)).filter(
+      (_, index) => known.size < known.add(numbers[index]!).size,
+    );
+    return first.flatMap((row) => rowPathsAt(variables, [...row, ...path.slice(end + 1)]));
+  }
   const at = path.indexOf('*');
   const list = valueAt(variables, at < 0 ? path : path.slice(0, at)) ?? [];
   if (!Array.isArray(list)) return [path];

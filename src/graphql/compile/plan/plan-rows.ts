@@ -13,7 +13,7 @@ import { type Input, refuseInput } from '../input/input.ts';
 import { patternOf, patternsOf } from '../input/row-keys.ts';
 import { areSparse } from '../input/shape.ts';
 import type { Path, RowKey, Slot } from '../input/slot.ts';
-import { agreed } from '../input/variable-path.ts';
+import { agreed, distinct } from '../input/variable-path.ts';
 import type { LimitPlan } from './plan.ts';
 import { type ConnectedRows, documentConnected, type NestedField, variableConnected } from './plan-connected.ts';
 import { planValue, refuseLength } from './plan-operator.ts';
@@ -142,6 +142,14 @@ function isToOne({ relationship }: NestedField): boolean {
   return relationship.cardinality === 'one';
 }
 
+/** Whether several objects may refer to one row: equal ones are inserted once. */
+function isShared({ relationship: { direction, id }, target }: NestedField): boolean {
+  const isOwn = target.relationships.some(
+    (other) => other.id === id && other.cardinality === 'one' && other.direction === 'inbound',
+  );
+  return direction === 'outbound' && !isOwn;
+}
+
 function refuseWays({ field }: NestedField, entry: Input): PublicError {
   return refuseInput(`"${field.name}" takes either "insert" or "connect".`, entry);
 }
@@ -155,9 +163,10 @@ interface VariableRows {
 function variableInserted(objects: Input, { path, each }: VariableRows, of: NestedField): RelatedObjects | null {
   const type = memberType(of, 'insert');
   const below = [of.field.name, 'insert'];
-  const rows = type === undefined ? null : planVariableRows(objects.below(type, [...each, ...below]));
+  const at = [...each, ...below, ...(isShared(of) ? [distinct] : [])];
+  const rows = type === undefined ? null : planVariableRows(objects.below(type, at));
   const parents = { kind: 'row_parents', path, below, first: 1 } as const;
-  const links = { kind: 'row_links', path, below } as const;
+  const links = { kind: 'row_links', path, below, equal: isShared(of) ? 'one' : 'several' } as const;
   return rows && { rows, parents, links, onConflict: agreedConflict(objects, each, of) };
 }
 
@@ -293,8 +302,16 @@ function relatedObjects(
     const parents = { kind: 'row_parents', path: [], below: path, first } as const;
     return rows && { rows, parents, links: absent, onConflict };
   }
+  const numbers = new Map<string, number>();
+  const links = given.map((input, index) => {
+    if (input === null) return null;
+    const source = isShared(of) ? input.source() : String(index);
+    const isNew = !numbers.has(source);
+    if (isNew) numbers.set(source, numbers.size + 1);
+    return { number: numbers.get(source)!, isNew };
+  });
   const items = given.flatMap((input, index) => {
-    if (input === null) return [];
+    if (input === null || links[index]?.isNew === false) return [];
     const own = isToOne(of) ? [input] : [...input.items()];
     return own.map((item) => ({ item, parent: index + 1 }));
   });
@@ -303,13 +320,11 @@ function relatedObjects(
     only.type,
     place,
   );
-  let count = 0;
-  const links = given.map((input) => (input === null ? null : ++count));
   return (
     rows && {
       rows,
       parents: { kind: 'constant', value: placesText(items.map(({ parent }) => parent)) },
-      links: { kind: 'constant', value: placesText(links) },
+      links: { kind: 'constant', value: placesText(links.map((link) => link?.number ?? null)) },
       onConflict,
     }
   );
