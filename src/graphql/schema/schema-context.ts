@@ -81,6 +81,9 @@ function otherNames({ filterFunctions, orderFunctions, keys }: Table): readonly 
   return [...inputs, ...keys.flatMap(({ inputName }) => inputName ?? [])];
 }
 
+/** A table that a role may write has about so many types. */
+const typesOfTable = 25;
+
 /** The types of one schema. Those of a table are registered when one of them is asked for. */
 export class TypeRegistry {
   readonly #makers = new Map<string, () => GraphQLNamedType>();
@@ -127,6 +130,11 @@ export class TypeRegistry {
     for (const suffix of suffixes) if (name.endsWith(suffix)) this.#reach(name.slice(0, name.length - suffix.length));
     this.#reach(this.#others.get(name) ?? '');
     return this.#makers.get(name);
+  }
+
+  /** How many types there are, about: those of tables that nothing has asked for are not counted one by one. */
+  get size(): number {
+    return this.#makers.size + this.#tables.size * typesOfTable;
   }
 
   /** All names in code-point order. */

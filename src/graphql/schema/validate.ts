@@ -21,6 +21,7 @@ import {
   VariablesInAllowedPositionRule,
   validate,
 } from 'graphql';
+import { LazySchema } from './lazy-schema.ts';
 
 /** pg_graphql's message: clients show it to users. */
 export const subscriptionMessage = 'Subscriptions are not supported';
@@ -46,12 +47,15 @@ export function validateDocument(
 const maxSuggestions = 3;
 /** After so many comparisons of names no further mistake has suggestions: each compares a name with all others of the schema. */
 const maxComparisons = 4000;
+/** With more types there are no suggestions: making all names takes longer than other requests may wait. */
+const maxNames = 50_000;
 
 /** The rules, of which only the first mistakes have suggestions. */
 function suggestingFirst(rules: readonly ValidationRule[], schema: GraphQLSchema): readonly ValidationRule[] {
   let mistakes = 0;
+  const names = schema instanceof LazySchema ? schema.types.size : Object.keys(schema.getTypeMap()).length;
   const isHidden = () =>
-    mistakes >= maxSuggestions || (mistakes > 0 && mistakes * Object.keys(schema.getTypeMap()).length > maxComparisons);
+    mistakes >= maxSuggestions || names > maxNames || (mistakes > 0 && mistakes * names > maxComparisons);
   return rules.map((rule) => (context) => {
     const reportError = (error: GraphQLError) => {
       mistakes += 1;

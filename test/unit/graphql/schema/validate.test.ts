@@ -200,6 +200,14 @@ describe('suggestions', () => {
   });
 });
 
+test('a schema of thousands of tables has no suggestions, for which it would make all types', () => {
+  const tables = Array.from({ length: 2100 }, (_, i) => table(`${i + 1}`, `T${i}`, [column('id', 'Int')]));
+  const many = buildSchema(model({ tables }));
+  const document = parse('query ($f: T1Filte) { t1Collection(filter: $f) { edges { cursor } } }');
+  const errors = validateDocument(many, document, { strictVariablePositions: false, suggestions: true });
+  expect(errors.map(({ message }) => message)).toEqual(['Unknown type "T1Filte".']);
+});
+
 test('validation makes only the types that a document names', () => {
   const tables = Array.from({ length: 50 }, (_, i) => table(`${i + 1}`, `T${i}`, [column('id', 'Int')]));
   const many = buildSchema(model({ tables }));
