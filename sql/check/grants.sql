@@ -10,7 +10,7 @@
 --   unguarded       row security is off, and rows may be inserted, updated or deleted
 --   beyond_rows     truncate and the like, which row security does not apply to, the API does not use, and not every new table gets
 --   no_policy       row security is on, and the table has no policy at all
---   without_policy  row security is on, and no policy allows the granted command
+--   without_policy  row security is on, and no policy allows the granted command; select needs none where one allows inserts
 --   everybody       the grant is to public, which is every login of the server
 with api_role as (
   select r.oid, r.rolname, w.position
@@ -42,7 +42,9 @@ judged as (
       when c.relrowsecurity and not exists (
         select from pg_catalog.pg_policy p
         where p.polrelid = c.oid and p.polpermissive
-          and p.polcmd in ('*', case g.privilege when 'select' then 'r' when 'insert' then 'a' when 'update' then 'w' else 'd' end::"char")
+          and (p.polcmd in ('*', case g.privilege when 'select' then 'r' when 'insert' then 'a' when 'update' then 'w' else 'd' end::"char")
+            -- Rows are written that their writer does not see.
+            or (g.privilege = 'select' and p.polcmd = 'a'))
           and (0 = any (p.polroles) or exists (
             select from api_role r, pg_catalog.unnest(p.polroles) as o (oid)
             where pg_catalog.pg_has_role(r.oid, o.oid, 'usage') and (g.grantee = 0 or pg_catalog.pg_has_role(r.oid, g.grantee, 'usage'))))

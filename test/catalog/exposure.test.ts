@@ -120,16 +120,16 @@ test('a column with an illegal name is in no type, and the table with only that 
   expect(tableOf(model, 'odd')).toMatchObject({ byPk: false, insert: false, update: false, delete: true });
 });
 
-test('serial, identity and generated columns are read only; a default from a sequence of another table is not', async () => {
+test('serial, identity and generated columns are never updated, and only some are inserted; a default from a sequence of another table is a value', async () => {
   const model = await reader.model(['shop']);
   const flags = (table: string, column: string) => {
     const { readable, insertable, updatable } = columnOf(tableOf(model, table), column);
     return { readable, insertable, updatable };
   };
   const readOnly = { readable: true, insertable: false, updatable: false };
-  expect(flags('item', 'id')).toEqual(readOnly);
+  expect(flags('item', 'id')).toEqual({ ...readOnly, insertable: true });
   expect(flags('item', 'double_price')).toEqual(readOnly);
-  expect(flags('tag', 'id')).toEqual(readOnly);
+  expect(flags('tag', 'id')).toEqual({ ...readOnly, insertable: true });
   expect(flags('numbered', 'id')).toEqual({ readable: true, insertable: true, updatable: true });
   expect(flags('keyed', 'id')).toEqual({ readable: true, insertable: true, updatable: true });
 });
@@ -179,13 +179,15 @@ test('column grants show exactly their columns, and each granted command has its
 });
 
 test('a grant to insert into read-only columns alone gives no insert, because its input would be empty', async () => {
-  const model = await asLimited('select, insert (id) on shop.item');
+  const model = await asLimited('select, insert (double_price) on shop.item');
   expect(tableOf(model, 'item').insert).toBe(false);
 });
 
-test('without select there is nothing, not even for a role that may insert', async () => {
+test('without select there is nothing but inserts for a role that may insert', async () => {
   const model = await asLimited('insert, update, delete on shop.item');
   expect(model.tables.size).toBe(0);
+  const [item, ...others] = model.writeOnly;
+  expect([item!.name, item!.insert, item!.update, item!.delete, others]).toEqual(['item', true, false, false, []]);
   const omissions = await reader.omissions(['shop'], roles.limited);
   expect(omissions.find(({ object }) => object === 'shop.item')).toMatchObject({
     kind: 'privilege',

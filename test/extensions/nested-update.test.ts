@@ -213,7 +213,7 @@ test('a nested update is offered as far as the rights of the role go', async () 
   };
   expect(await fields('AuthorUpdateInput')).toEqual(['id', 'name', 'bookCollection', 'logCollection']);
   expect(await fields('BookNestedUpdate')).toEqual([
-    ...['insert', 'update', 'delete', 'onConflict'],
+    ...['insert', 'update', 'delete'],
     ...['connect', 'disconnect', 'replace', 'replaceAtMost'],
   ]);
   expect(await fields('LogNestedUpdate')).toEqual(['delete', 'replace', 'replaceAtMost']);

@@ -37,14 +37,15 @@ describe('row security', () => {
     expect(await notes()).toHaveLength(3);
   });
 
-  test('row security refuses a row that its policies for reading would hide, even if only a count is asked for', async () => {
+  test('row security refuses a row that its policies for reading would hide: an insert that returns it, and any update', async () => {
     const message = 'new row violates row-level security policy for table "note"';
-    const insert = 'mutation { insertIntonoteCollection(objects: {body: "invisible"}) { affectedCount } }';
+    const insert = 'mutation { insertIntonoteCollection(objects: {body: "invisible"}) { records { __typename } } }';
     expect(await asAda(insert)).toMatchObject(denied(message));
-    expect((await asAda(insert)).errors[0].extensions.hint).toMatch(/those for SELECT as well: it is read back/);
+    expect((await asAda(insert)).errors[0].extensions.hint).toMatch(/those for SELECT do not show it to be read back/);
     const update =
       'mutation { updatenoteCollection(set: {body: "invisible"}, filter: {body: {eq: "one"}}) { __typename } }';
     expect(await asAda(update)).toMatchObject(denied(message));
+    expect((await asAda(update)).errors[0].extensions.hint).toMatch(/an update reads the rows that it finds/);
     expect(await notes()).toHaveLength(3);
   });
 
@@ -117,12 +118,29 @@ describe('table grants', () => {
     }
   });
 
-  test('to insert but not to select give nothing at all', async () => {
-    const body = await library.run(
-      'authenticated',
-      'mutation { insertIntoguardedCollection(objects: {id: 1}) { affectedCount } }',
-    );
-    expect(body.errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+  test('to insert but not to select give inserts with a count, and nothing else of the table', async () => {
+    const insert = 'mutation { insertIntoguardedCollection(objects: {id: 1, body: "x"}) { affectedCount } }';
+    expect(await library.run('authenticated', insert)).toEqual({
+      data: { insertIntoguardedCollection: { affectedCount: 1 } },
+    });
+    expect(await database.query('delete from lib.guarded returning body, log')).toEqual([{ body: 'x', log: 'insert' }]);
+    for (const query of [
+      insert.replace('affectedCount', 'records { __typename }'),
+      '{ guardedCollection { __typename } }',
+      'mutation { updateguardedCollection(set: {body: "x"}) { affectedCount } }',
+      'mutation { deleteFromguardedCollection { affectedCount } }',
+    ]) {
+      const body = await library.run('authenticated', query);
+      expect(body.errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+    }
+    const { types } = (await library.role('authenticated')).shared.schema.toConfig();
+    expect(types.map(({ name }) => name).filter((name) => name.startsWith('guarded'))).toEqual([
+      'guardedInsertInput',
+      'guardedInsertResponse',
+    ]);
+    // A global id of the table leads nowhere.
+    const nodeId = btoa(JSON.stringify(['lib', 'guarded', 1]));
+    expect((await library.run('authenticated', `{ node(nodeId: "${nodeId}") { __typename } }`)).errors).toHaveLength(1);
   });
 
   test('to select only leave no mutation type', async () => {

@@ -121,7 +121,8 @@ function describeRole(role: string, model: Model): Finding {
 /** What a role may do, in numbers: a sentence for operators. */
 export function summarizeRole(role: string, model: Model): string {
   const tables = [...model.tables.values()];
-  const number = (key: 'insert' | 'update' | 'delete') => tables.filter((table) => table[key]).length;
+  const number = (key: 'insert' | 'update' | 'delete') =>
+    [...tables, ...model.writeOnly].filter((table) => table[key]).length;
   const functions = [...model.routines.values()].filter(({ use }) => use !== 'computed').length;
   return (
     `Role "${role}" reads ${pluralize('table', tables.length, true)}, inserts into ${number('insert')}, updates ${number('update')}, ` +

@@ -14,6 +14,7 @@ import { Composites } from './composites.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
 import { addNames } from './extensions/add-names.ts';
 import { addConflictTargets } from './extensions/conflict-targets.ts';
+import { writeOnlyTables } from './extensions/write-only.ts';
 import { tableRootFields } from './inflect.ts';
 import { keepNames, noteHidden } from './keep-names.ts';
 import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
@@ -92,11 +93,12 @@ function noteIntrospection(context: ModelContext, { oid, name, introspection }: 
   });
 }
 
-type Content = Pick<Model, 'tables' | 'enums' | 'routines' | 'composites' | 'addedTypes'>;
+type Content = Pick<Model, 'tables' | 'writeOnly' | 'enums' | 'routines' | 'composites' | 'addedTypes'>;
 
 /** The content while a directive is malformed: empty, so that nothing is shown even if the error is bypassed. */
 const emptyContent: Content = {
   tables: new Map(),
+  writeOnly: [],
   enums: new Map(),
   routines: new Map(),
   composites: new Map(),
@@ -147,7 +149,8 @@ function* buildContent(context: ModelContext): Sliced<Content> {
   const linked = yield* addManyToMany(context, { tables, relationships, routines });
   yield* noteUnlinked(context, { tables: linked, relationships, routines });
   const named = yield* addNames(context, { tables: linked, routines, composites: composites.types, claims });
-  return { ...named, enums };
+  const writeOnly = yield* writeOnlyTables(context, { types, claims, functions: fields });
+  return { ...named, writeOnly, enums };
 }
 
 interface Winner {

@@ -97,6 +97,8 @@ export interface Model {
   readonly namespaces: readonly ModelNamespace[];
   /** Select-valid tables that got their names, by oid, in order of namespace, then oid. */
   readonly tables: ReadonlyMap<Oid, Table>;
+  /** Tables of which the role may select nothing, and insert rows (extension `writes`). */
+  readonly writeOnly: readonly Table[];
   /** Enums of the schema, by oid of the type. */
   readonly enums: ReadonlyMap<Oid, EnumType>;
   /** Exposed root functions and computed fields, by oid. */
@@ -143,6 +145,8 @@ export interface Table extends QualifiedName {
   readonly totalCount: boolean;
   /** Cursors never skip rows (extension `reads`). */
   readonly exactCursors: boolean;
+  /** Writes return nothing where only their number is asked for (extension `writes`). */
+  readonly unreadWrites: boolean;
   readonly aggregate: boolean;
   /** Big numbers are texts in aggregates, too (extension `reads`). */
   readonly exactNumbers: boolean;
@@ -244,6 +248,8 @@ export interface Column {
   readonly orderable: boolean;
   readonly insertable: boolean;
   readonly updatable: boolean;
+  /** The database generates a value unless an insert gives one: serial, or identity by default (extension `writes`). */
+  readonly generatedKey: boolean;
   /** Only an extension offers it, so it never replaces a name. */
   readonly added: boolean;
   /** The role has SELECT on it, whatever its type. */

@@ -125,6 +125,10 @@ function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchem
     if (sliceIsOver()) yield;
     types.defineTable(table, (define) => defineTableTypes(context, table, describing(context, table, define)));
   }
+  for (const table of model.writeOnly) {
+    if (options.isVisible(table.namespace))
+      defineWriteTypes(context, table, 'insert', describing(context, table, defineShared));
+  }
   for (const routine of model.routines.values()) {
     if (sliceIsOver()) yield;
     if (options.isVisible(routine.namespace))
@@ -188,13 +192,22 @@ function defineTableTypes(context: SchemaContext, table: Table, define: DefineTy
   defineRelatedFilterTypes(context, table, define);
   defineGroupTypes(context, table, define);
   if (hasWriteInput(context, table, 'insert')) defineConflictTypes(context, table, define);
-  for (const command of ['insert', 'update'] as const) {
-    if (!hasWriteInput(context, table, command)) continue;
-    define(names[`${command}Input`], () => buildWriteInputType(context, table, command));
-    define(names[`${command}Response`], () => buildResponseType(context, table, command));
-  }
+  defineWriteTypes(context, table, 'insert', define);
+  defineWriteTypes(context, table, 'update', define);
   defineUpdateInputs(context, table, define);
   defineKeyTypes(context, table, define);
   defineNestedWriteTypes(context, table, define);
   if (table.delete) define(names.deleteResponse, () => buildResponseType(context, table, 'delete'));
+}
+
+function defineWriteTypes(
+  context: SchemaContext,
+  table: Table,
+  command: 'insert' | 'update',
+  define: DefineType,
+): void {
+  if (!hasWriteInput(context, table, command)) return;
+  const names = tableTypeNames(table.baseName);
+  define(names[`${command}Input`], () => buildWriteInputType(context, table, command));
+  define(names[`${command}Response`], () => buildResponseType(context, table, command));
 }

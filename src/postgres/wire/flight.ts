@@ -41,6 +41,8 @@ export interface RowCollector {
   addLarge?(): void;
   /** The bytes of all rows so far are about to be overwritten: copy what is needed. */
   keep?(): void;
+  /** Called before `finish` with the number of rows that the command has written or returned. */
+  setTotal?(rows: number): void;
   /** Called after the last row; null if the rows were written elsewhere. */
   finish(): FlightResult | null;
 }
@@ -204,10 +206,12 @@ export class Flight implements MessageReceiver {
   }
 
   /** One statement is done but not committed. The count identifies a failed step. */
-  handleComplete(): void {
+  handleComplete(bytes: Buffer, end: number): void {
     const step = this.#steps[this.#completed];
     const isMain = this.#completed >= this.#mainAt && step?.isGuard !== true && step?.isPreRequest !== true;
-    if (isMain) this.#results.push(step?.collector === undefined ? this.#value : step.collector.finish());
+    const collector = step?.collector;
+    collector?.setTotal?.(rowsInTag(bytes, end));
+    if (isMain) this.#results.push(collector === undefined ? this.#value : collector.finish());
     this.#completed += 1;
     this.#value = null;
     this.#hasRow = false;
@@ -269,4 +273,14 @@ export class Flight implements MessageReceiver {
 function firstColumn(bytes: Buffer, at: number): string | null {
   const length = bytes.readInt32BE(at);
   return length < 0 ? null : bytes.toString('utf8', at + 4, at + 4 + length);
+}
+
+/** The number at the end of a command tag, such as `INSERT 0 2`; 0 without one. */
+function rowsInTag(bytes: Buffer, end: number): number {
+  let rows = 0;
+  let unit = 1;
+  for (let at = end - 2; bytes[at]! >= 0x30 && bytes[at]! <= 0x39; at -= 1, unit *= 10) {
+    rows += unit * (bytes[at]! - 0x30);
+  }
+  return rows;
 }

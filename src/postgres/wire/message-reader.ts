@@ -19,8 +19,8 @@ export interface MessageReceiver {
   handleLongRow(bytes: number): boolean;
   /** Instead of `handleRow`, for a row too long to buffer. False: rows are not accepted. */
   handleLargeRow(): boolean;
-  /** CommandComplete, or EmptyQueryResponse for an empty text. */
-  handleComplete(): void;
+  /** CommandComplete, or EmptyQueryResponse for an empty text. A tag with a number of rows has it before `end`. */
+  handleComplete(bytes: Buffer, end: number): void;
   /** The bytes passed so far are about to be overwritten; more messages may follow. */
   handleEndOfRead(): void;
 }
@@ -188,7 +188,7 @@ export class MessageReader {
           return;
         case commandComplete:
         case emptyQueryResponse:
-          receiver.handleComplete();
+          receiver.handleComplete(bytes, end);
           return;
         case parseComplete:
         case bindComplete:

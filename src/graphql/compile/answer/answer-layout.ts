@@ -27,8 +27,8 @@ export type AnswerPiece =
   | { readonly kind: 'row'; readonly row: readonly RowPiece[] }
   /** A column with the same value in every row. */
   | ({ readonly kind: 'column' } & AnswerColumn)
-  /** The number of received rows. */
-  | { readonly kind: 'count' }
+  /** The number of received rows, and of those that the command says it has written. */
+  | { readonly kind: 'count' | 'written' }
   /** A row beyond the page was received. */
   | { readonly kind: 'has_more' }
   /** A boolean column of the first received row; false without rows. */

@@ -102,6 +102,12 @@ export function writtenPieces(context: RowContext, { entries, isRow }: WrittenAn
   return joinConstants<Exclude<AnswerPiece, string>>(pieces);
 }
 
+/** The pieces of a payload without records, of a statement that returns no rows. */
+export function countPieces(entries: WritePlan['entries']): readonly AnswerPiece[] {
+  const pieces = objectPieces(entries, (): AnswerPiece[] => [{ kind: 'written' }]);
+  return joinConstants<Exclude<AnswerPiece, string>>(pieces);
+}
+
 function recordPieces(context: RowContext, object: ObjectPlan): Pieces<RowPart> {
   if (isFlat(object) && !callsRoutine(object)) return layOutRow(context, object);
   const { printer, row, selection } = context;

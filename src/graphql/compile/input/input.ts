@@ -256,7 +256,10 @@ export class Input {
   }
 
   /** Describes the objects to insert in a variable, see shape.ts, `rows`. */
-  describeRows(limits: readonly LengthLimit[]): {
+  describeRows(
+    limits: readonly LengthLimit[],
+    generated: readonly string[],
+  ): {
     readonly keys: ReadonlyMap<string, 'all' | 'some'>;
     /** The key of a too long string. */
     readonly tooLong: string | null;
@@ -264,7 +267,7 @@ export class Input {
     readonly isSparse: boolean;
   } {
     invariant(this.#path, 'the objects come from a variable');
-    const answer = this.#scope.shape.ask({ kind: 'rows', path: this.#path, limits });
+    const answer = this.#scope.shape.ask({ kind: 'rows', path: this.#path, limits, generated });
     const tooLong = answer.startsWith('!long:') ? answer.slice(6) : null;
     const names = answer === '' || answer.startsWith('!') ? [] : answer.split(',');
     const keys = names.map((name) =>

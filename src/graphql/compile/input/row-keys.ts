@@ -6,9 +6,17 @@ export function patternOf(keys: readonly RowKey[], has: (key: RowKey) => boolean
   return keys.map((key) => (has(key) ? '1' : '0')).join('');
 }
 
-/** Whether an object sets the column; a null instead of related objects sets nothing. */
-export function setsKey(row: Readonly<Record<string, unknown>>, { fieldName, related }: RowKey): boolean {
-  return Object.hasOwn(row, fieldName) || related.some((name) => Object.hasOwn(row, name) && row[name] !== null);
+/** Whether an object sets the column; a null instead of a generated key or of related objects sets nothing. */
+export function setsKey(row: InputRow, { fieldName, isGenerated, related }: RowKey): boolean {
+  if (isGenerated ? hasValue(row, fieldName) : Object.hasOwn(row, fieldName)) return true;
+  return related.some((name) => hasValue(row, name));
+}
+
+type InputRow = Readonly<Record<string, unknown>>;
+
+/** Whether an object has the key, with a value other than null. */
+export function hasValue(row: InputRow, name: string): boolean {
+  return Object.hasOwn(row, name) && row[name] !== null;
 }
 
 /** Most values of rows that are told apart, in one operation, for 400 kB of text: planning them takes less than 100 ms. */

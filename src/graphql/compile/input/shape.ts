@@ -14,7 +14,7 @@ import { formLength } from './composite-text.ts';
 import { haveSameKeys } from './input-coercer.ts';
 import { readJsonPath } from './json-path.ts';
 import { readOnce } from './read-once.ts';
-import { patternOf, patternsOf, setsKey } from './row-keys.ts';
+import { hasValue, patternOf, patternsOf, setsKey } from './row-keys.ts';
 import type { Path, RowKey, Slot, TextForm, Variables } from './slot.ts';
 import { describeRuns, type ListedUpdate, type UpdateListKeys } from './update-list.ts';
 import { fits, isNestedJson } from './value-facts.ts';
@@ -49,9 +49,14 @@ export type ShapeQuestion =
   /**
    * The keys of a list of objects to insert, separated by commas, with a question mark if only some objects have the
    * key. Or their fault, with a prefix that no key has: `!empty`, `!sparse` (`areSparse`), and `!long:title` for a
-   * string longer than the key's column allows.
+   * string longer than the key's column allows. A null under one of the `generated` keys is like no value.
    */
-  | { readonly kind: 'rows'; readonly path: Path; readonly limits: readonly LengthLimit[] }
+  | {
+      readonly kind: 'rows';
+      readonly path: Path;
+      readonly limits: readonly LengthLimit[];
+      readonly generated: readonly string[];
+    }
   /** Which of the keys each of the objects to insert has: their patterns (`patternsOf`), separated by commas. */
   | { readonly kind: 'row_patterns'; readonly path: Path; readonly keys: readonly RowKey[] }
   /** The runs of a list of updates (update-list.ts). */
@@ -154,12 +159,12 @@ const answers: Answers = {
   json_kind: (value) => (isNestedJson(value) ? 'nested' : 'other'),
   fits: (value, { maxLength }) => (fits(value, maxLength) ? 'ok' : 'long'),
   text_length: (value, { form, most }) => (formLength(form, value) > most ? 'long' : 'ok'),
-  rows: (rows: Rows, { limits }) => describeRows(rows, limits),
+  rows: (rows: Rows, question) => describeRows(rows, question),
   row_patterns: (rows: Rows, { keys }) =>
     patternsOf(rows.map((row) => patternOf(keys, (key) => setsKey(row, key)))).join(','),
   update_runs: (entries: readonly ListedUpdate[], { shape }) => describeRuns(entries, shape),
   nested_objects(rows: Rows, { fieldName, columns }) {
-    const having = rows.filter((row) => setsKey(row, { fieldName: '', related: [fieldName] }));
+    const having = rows.filter((row) => hasValue(row, fieldName));
     const given = columns.find((name) => having.some((row) => Object.hasOwn(row, name)));
     if (given !== undefined) return `!${given}`;
     return having.length === rows.length ? 'all' : having.length > 0 ? 'some' : 'none';
@@ -229,9 +234,12 @@ export function areSparse(objects: number, keyCounts: ReadonlyMap<string, number
   return objects * keyCounts.size - values > alwaysLacking + lackingForEach * values;
 }
 
-function describeRows(rows: readonly Readonly<Record<string, unknown>>[], limits: readonly LengthLimit[]): string {
+function describeRows(
+  rows: Rows,
+  { limits, generated }: Pick<Extract<ShapeQuestion, { readonly kind: 'rows' }>, 'limits' | 'generated'>,
+): string {
   if (rows.length === 0) return '!empty';
-  const keys = keysOfRows(rows);
+  const keys = keysOfRows(rows, generated);
   if (keys === null) return '!sparse';
   for (const { fieldName, maxLength } of limits) {
     if (!rows.every((row) => fits(row[fieldName], maxLength))) return `!long:${fieldName}`;
@@ -240,12 +248,17 @@ function describeRows(rows: readonly Readonly<Record<string, unknown>>[], limits
   return keys.sort().join(',');
 }
 
-function keysOfRows(rows: readonly object[]): string[] | null {
-  const first = Object.keys(rows[0] as object);
-  if (rows.every((row) => haveSameKeys(first, Object.keys(row)))) return first;
+function keysOfRows(rows: Rows, generated: readonly string[]): string[] | null {
+  const lacking = generated.filter((name) => rows.some((row) => row[name] === null));
+  const keysOf = (row: Rows[number]) =>
+    lacking.length === 0
+      ? Object.keys(row)
+      : Object.keys(row).filter((key) => !lacking.includes(key) || row[key] !== null);
+  const first = keysOf(rows[0]!);
+  if (rows.every((row) => haveSameKeys(first, keysOf(row)))) return first;
   const counts = new Map<string, number>();
   for (const row of rows) {
-    for (const key of Object.keys(row)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    for (const key of keysOf(row)) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   if (areSparse(rows.length, counts)) return null;
   return [...counts].map(([key, count]) => (count === rows.length ? key : `${key}?`));

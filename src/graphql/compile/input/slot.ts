@@ -74,6 +74,8 @@ export type Slot =
 /** What sets a column of an inserted row: the key of its value, or those of related objects. */
 export interface RowKey {
   readonly fieldName: string;
+  /** A null is like no value: the database generates one. */
+  readonly isGenerated: boolean;
   readonly related: readonly string[];
 }
 

@@ -88,6 +88,11 @@ function readType(type: Input['type']): Pick<PlannedRows, 'columns' | 'nested'> 
   return { columns, nested };
 }
 
+/** Names of the keys that the database generates where an object has null or nothing. */
+function generatedIn(columns: readonly InsertableColumn[]): readonly string[] {
+  return columns.flatMap(({ column, fieldName }) => (column.generatedKey ? [fieldName] : []));
+}
+
 /**
  * The objects of a variable, described together: occurring keys, and whether all objects have them. Their number is not
  * part of the shape, so inserts of any size share one text. Null for none.
@@ -97,7 +102,7 @@ function planVariableRows(objects: Input): PlannedRows | null {
   const limits = columns.flatMap(({ column, fieldName }) =>
     column.cast.maxLength === null ? [] : [{ fieldName, maxLength: column.cast.maxLength }],
   );
-  const { keys, tooLong, isEmpty, isSparse } = objects.describeRows(limits);
+  const { keys, tooLong, isEmpty, isSparse } = objects.describeRows(limits, generatedIn(columns));
   if (isEmpty) return null;
   if (isSparse) throw refuseSparse();
   const limit = limits.find(({ fieldName }) => fieldName === tooLong);
@@ -207,10 +212,15 @@ function planRows(items: readonly Input[], type: Input['type'], place: string): 
   if (items.length === 0) return null;
   const { columns, nested } = readType(type);
   const byName = new Map(columns.map(({ column, fieldName }) => [fieldName, column]));
+  const generated = new Set(generatedIn(columns));
+  const isGiven = ({ field, input }: ReturnType<Input['fields']>[number]) =>
+    !generated.has(field.name) || input.state() === 'value';
   const occurrences = new Map<string, number>();
   const inputs = items.map((item): ReadonlyMap<string, Input> => {
     item.requireValue();
-    return new Map(item.fields().map(({ field, input }) => [field.name, input]));
+    const fields = item.fields();
+    const given = generated.size === 0 ? fields : fields.filter(isGiven);
+    return new Map(given.map(({ field, input }) => [field.name, input]));
   });
   const rows = inputs.map((given): ReadonlyMap<string, Slot> => {
     for (const name of given.keys()) occurrences.set(name, (occurrences.get(name) ?? 0) + 1);

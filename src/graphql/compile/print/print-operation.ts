@@ -32,7 +32,7 @@ import { jsonText, printText } from './print-text.ts';
 import { printValue } from './print-value.ts';
 import { nestedRows, printStep } from './write/print-nested-writes.ts';
 import { printBulkJson } from './write/print-update-list.ts';
-import { printAnswer, printOffset, printWrite } from './write/print-write.ts';
+import { isUnread, printAnswer, printOffset, printWrite } from './write/print-write.ts';
 
 /** One SQL text and the slots of its parameters. */
 export interface Statement {
@@ -65,12 +65,20 @@ interface Refusals {
   readonly place: string | Path | null;
   /** The only field that it increments; null for none or several, and where other code may compute numbers. */
   readonly increment: string | null;
+  /** Why policies for SELECT hold for the rows that it writes. */
+  readonly reads: RowReading | null;
 }
 
 const replacesTooMany =
   '"replace" meets more rows than it may remove. "replaceAtMost" says how many: 30 if it is left out.';
 
-const noRefusals: Refusals = { atMost: null, objects: null, place: null, increment: null };
+/**
+ * `nothing`: they do not, because it reads no row. `returned`: rows are returned because they are selected, or (`always`)
+ * with all writes. `key`: their keys are. `met`: an upsert reads what it meets. `found`: an update or delete what it finds.
+ */
+export type RowReading = 'nothing' | 'returned' | 'always' | 'key' | 'met' | 'found';
+
+const noRefusals: Refusals = { atMost: null, objects: null, place: null, increment: null, reads: null };
 
 type UpdateListValue = Extract<ValuePlan, { readonly kind: 'update_list' }>;
 
@@ -162,16 +170,23 @@ function printUpdateList(
         refusals: { ...printed.refusals, place },
       }));
     }
-    const refusals = { ...noRefusals, increment: onlyIncrement(table, change.set) };
+    const refusals = { ...noRefusals, increment: onlyIncrement(table, change.set), reads: 'found' as const };
     const check = printSchemaAssertion([field], plan.composites);
     const { statement, layout } = printBulkJson(makePrinter(plan, longObjects), list, change, check);
     return [{ ...valueStatement(statement, layout, refusals), result: 'elements' }];
   });
 }
 
-function refusalsOf({ table, change }: WritePlan): Refusals {
+function refusalsOf(write: WritePlan): Refusals {
+  const { table, change } = write;
   const increment = change.kind === 'update' ? onlyIncrement(table, change.set) : null;
-  return { ...refusalsOfChange(change), increment };
+  const returned = table.unreadWrites ? 'returned' : 'always';
+  return { ...refusalsOfChange(change), increment, reads: readingOf(change, isUnread(write) ? 'nothing' : returned) };
+}
+
+function readingOf(change: WriteChange, inserted: RowReading): RowReading {
+  if (change.kind !== 'insert') return 'found';
+  return change.conflict === null ? inserted : 'met';
 }
 
 function onlyIncrement({ writesUserCode }: Table, set: readonly Assignment[]): string | null {
@@ -193,9 +208,10 @@ function printNestedWrites(
 ): readonly Printed[] {
   const { steps, root } = nested;
   const printed = steps.map((step, index): Printed => {
-    const { change, place, except } = step;
+    const { change, place, keys, except } = step;
     const isLink = change.kind === 'find' || change.kind === 'connect';
-    const ofChange = isLink ? { ...noRefusals, place } : refusalsOfChange(change, place);
+    const reads = isLink ? null : readingOf(change, keys.length > 0 ? 'key' : 'nothing');
+    const ofChange = isLink ? { ...noRefusals, place } : { ...refusalsOfChange(change, place), reads };
     const refusals = except === null ? ofChange : { ...ofChange, atMost: replacesTooMany };
     return { ...printSql(printStep(new Names(), step, index)), layout: null, result: 'none', refusals };
   });

@@ -4,6 +4,7 @@
  */
 import type { DatabaseError, Impossible } from '../../../postgres/database-error.ts';
 import type { Code } from '../../../shared/errors.ts';
+import type { RowReading } from '../../compile/print/print-operation.ts';
 
 interface Failure {
   readonly code: Code;
@@ -79,14 +80,33 @@ const impossibilities: Readonly<Record<Impossible, Failure>> = {
   stable_write: internal('A function writes or sets something and is not volatile. Declare it "volatile".'),
 };
 
-/** What to do, where a message of PostgreSQL that is passed on does not say it; null where it does. */
-export function hintFor({ sqlstate, primary, raised }: DatabaseError): string | null {
-  if (sqlstate === '42501' && !raised && primary.startsWith(refusedRow)) return readBack;
+/**
+ * What to do, where a message of PostgreSQL that is passed on does not say it; null where it does.
+ *
+ * @param reads Why policies for SELECT hold for written rows, if that is known.
+ */
+export function hintFor(error: DatabaseError, reads: RowReading | null): string | null {
+  const { sqlstate, primary, raised, ofFunction } = error;
+  if (sqlstate === '42501' && !raised && primary.startsWith(refusedRow))
+    return ofFunction ? writtenByFunction : refusedRows[reads ?? 'always'];
   return ownHints[sqlstate ?? ''] ?? null;
 }
 
 const refusedRow = 'new row violates row-level security policy for table ';
-const readBack = 'Policies must allow the row as it is written, those for SELECT as well: it is read back.';
+const writtenByFunction =
+  'A trigger or function writes the row. Policies must allow it to the role, or let its owner write.';
+
+/** PostgreSQL has one message for a row that may not be written, and for one that may not be read afterwards. */
+const refusedRows: Readonly<Record<RowReading, string>> = {
+  nothing: 'The row violates the policies for writing it, by their "with check". It is not read back.',
+  returned:
+    'Either the policies for INSERT refuse the row, or those for SELECT do not show it to be read back. With affectedCount alone, it is not read back.',
+  always: 'Policies must allow the row as it is written, those for SELECT as well: it is read back.',
+  key: 'Either the policies for INSERT refuse the row, or those for SELECT do not show it: its key is read back for related rows.',
+  met: 'Policies must allow the row as it is written, those for SELECT as well: an upsert reads the rows that it meets.',
+  found:
+    'Policies must allow the row as it is written, those for SELECT as well: an update reads the rows that it finds.',
+};
 
 const ownHints: Readonly<Record<string, string>> = {
   '22P05': 'PostgreSQL stores no character U+0000, neither in text nor, written as \\u0000, in jsonb. Leave it out.',

@@ -13,6 +13,7 @@ import { type Code, PublicError } from '../../../shared/errors.ts';
 import type { Observe } from '../../../shared/observation.ts';
 import type { ValueLanguage } from '../../compile/input/plan-budget.ts';
 import type { ObjectsPlace } from '../../compile/plan/plan.ts';
+import type { RowReading } from '../../compile/print/print-operation.ts';
 import { sentinels } from '../../compile/sql/failure-sentinels.ts';
 import type { Model } from '../../model/model.ts';
 import { brokenNestedWrite } from './broken-nested-write.ts';
@@ -52,6 +53,8 @@ interface StepScope {
   readonly nested: string | null;
   /** The only field that it increments, as the cause of numbers out of range; null: there may be others. */
   readonly increment: string | null;
+  /** Why policies for SELECT hold for the rows that it writes; null: not known. */
+  readonly reads: RowReading | null;
 }
 
 /** One member of `errors` in a response. */
@@ -172,7 +175,8 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (error.step === 0) return fromSettings(error, scope);
   if (error.step === preRequestStepNumber && primary.includes(preRequestSentinel)) return mask(error, scope);
   const place = errorPlace(error, scope);
-  const { atMost = null, objects = null, nested = null, increment = null } = scope.steps[error.step - 1] ?? {};
+  const scoped = scope.steps[error.step - 1] ?? {};
+  const { atMost = null, objects = null, nested = null, increment = null, reads = null }: Partial<StepScope> = scoped;
   const met = objects && { locations: objects.locations, extensions: { input: objects.input ?? nested ?? '' } };
   if (error.repeatsRow && met !== null) return repeatedRow(met, place);
   if (error.hidesRow && met !== null) return unseenRow(met, place, true);
@@ -218,7 +222,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const cited = code === 'BAD_USER_INPUT' ? (scope.citedInput(error.step, primary) ?? parsed) : null;
   const sum = sqlstate === '22003' && increment !== null ? `increment.${increment}` : null;
   const input = cited ?? joinPlaces(nested, sum);
-  const hint = code === 'RAISED' ? error.hint : hintFor(error);
+  const hint = code === 'RAISED' ? error.hint : hintFor(error, reads);
   return new PublicError(code, primary, {
     ...place,
     sqlstate,

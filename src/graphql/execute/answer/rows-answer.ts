@@ -71,6 +71,7 @@ export class RowsAnswer implements RowCollector {
   /** Offsets of the rows of a page that comes in reverse. */
   readonly #starts: number[] = [];
   #count = 0;
+  #total = 0;
   #first: ReceivedRow | null = null;
   #last: ReceivedRow | null = null;
   #isOver = false;
@@ -116,6 +117,10 @@ export class RowsAnswer implements RowCollector {
     if (!this.#prepared.rereads) return;
     this.#first = this.#keptRow(this.#first);
     this.#last = this.#keptRow(this.#last);
+  }
+
+  setTotal(rows: number): void {
+    this.#total = rows;
   }
 
   /** Before the buffer doubles, which takes the old one and the new one. False: there is no memory for the client. */
@@ -199,6 +204,8 @@ export class RowsAnswer implements RowCollector {
         return this.#columnText([piece], this.#first);
       case 'count':
         return String(this.#count);
+      case 'written':
+        return String(this.#total);
       case 'has_more':
         return this.#context.limit !== null && this.#count > this.#context.limit ? 'true' : 'false';
       case 'of_first':

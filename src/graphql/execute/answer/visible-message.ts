@@ -28,8 +28,11 @@ export function isVisibleMessage(error: DatabaseError, model: Model | null): boo
 /** The table of the error; null if there is none or the role does not see it. */
 export function visibleTable({ schema, table }: DatabaseError, model: Model | null): Table | null {
   if (model === null || table === null) return null;
-  for (const each of model.tables.values()) if (each.namespace === schema && each.name === table) return each;
-  return null;
+  return tablesOf(model).find((each) => each.namespace === schema && each.name === table) ?? null;
+}
+
+function tablesOf({ tables, writeOnly }: Model): readonly Table[] {
+  return [...tables.values(), ...writeOnly];
 }
 
 /** Privilege errors have no fields. Messages in languages other than English cannot be checked. */
@@ -87,13 +90,13 @@ export function isConstraintVisible(constraint: string, { visibleConstraints }: 
   return visibleConstraints?.includes(constraint) ?? true;
 }
 
-function usesType({ tables, routines }: Model, namespace: string | null, name: string): boolean {
+function usesType(model: Model, namespace: string | null, name: string): boolean {
   const is = (type: { readonly namespace: string; readonly name: string }) =>
     type.namespace === namespace && type.name === name;
-  for (const { columns } of tables.values()) {
+  for (const { columns } of tablesOf(model)) {
     if (columns.some(({ cast, readable, insertable }) => (readable || insertable) && is(cast))) return true;
   }
-  for (const routine of routines.values()) if (routine.arguments.some(({ type }) => is(type.cast))) return true;
+  for (const routine of model.routines.values()) if (routine.arguments.some(({ type }) => is(type.cast))) return true;
   return false;
 }
 
@@ -102,6 +105,6 @@ function columnNames({ tables }: Model): ReadonlySet<string> {
   return new Set(visible.map(({ name }) => name));
 }
 
-function tableNames({ tables }: Model): ReadonlySet<string> {
-  return new Set([...tables.values()].map(({ name }) => name));
+function tableNames(model: Model): ReadonlySet<string> {
+  return new Set(tablesOf(model).map(({ name }) => name));
 }

@@ -26,7 +26,8 @@ export interface Named {
 export function* addEntries(context: ModelContext, named: Named): Sliced<ReadonlyMap<string, Table>> {
   const tables = yield* mapInSlices(named.tables.values(), (table) => {
     const related = table.relationships.length === 0 ? table : addRelationships(context, table, named);
-    const added = addColumnEntries(context, addFunctions(context, related, named.routines));
+    const keyed = withoutTakenKeys(context, related);
+    const added = addColumnEntries(context, addFunctions(context, keyed, named.routines));
     noteRanks(context, added);
     return added;
   });
@@ -72,7 +73,8 @@ const inserts: EntryKind = { input: 'insert', flag: 'insertable', extension: 'wr
 const updates: EntryKind = { input: 'update', flag: 'updatable', extension: 'writes', reserved: [] };
 
 function entriesOf(table: Table, { input, flag, reserved }: EntryKind): ReadonlySet<string> {
-  const named = [...table.columns, ...table.relationships].filter((each) => each[flag]);
+  const columns = input === 'insert' ? table.columns.filter(({ generatedKey }) => !generatedKey) : table.columns;
+  const named = [...columns, ...table.relationships].filter((each) => each[flag]);
   const functions = input === 'filter' || input === 'order' ? table[`${input}Functions`].map(({ name }) => name) : [];
   return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? []), ...functions]);
 }
@@ -143,6 +145,23 @@ function addColumnEntries(context: ModelContext, table: Table): Table {
       fixFor: (row) => columnFix(context, row, column.name, { name: validName(`${column.name}_json`) }),
     });
     return column;
+  });
+  return { ...table, columns };
+}
+
+/** Generated keys come last, so all other entries take the name of one. */
+function withoutTakenKeys(context: ModelContext, table: Table): Table {
+  const isKey = ({ generatedKey, insertable }: Column) => generatedKey && insertable;
+  if (!table.columns.some(isKey)) return table;
+  const taken = entriesOf(table, inserts);
+  const columns = table.columns.map((column) => {
+    const name = column.fieldName ?? '';
+    if (!isKey(column) || !taken.has(name)) return column;
+    const what = `generated key "${column.name}"`;
+    const fixFor = (row: CatalogTable) =>
+      columnFix(context, row, column.name, { name: validName(`${column.name}_key`) });
+    noteEntry(context, table, inserts, { what, name, fixFor });
+    return { ...column, insertable: false };
   });
   return { ...table, columns };
 }

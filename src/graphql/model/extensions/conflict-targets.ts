@@ -18,8 +18,15 @@ export function addConflictTargets(context: ModelContext, table: Table): Table {
   const hiddenBy =
     base !== null && !base.showsAllRows ? 'view' : base !== null || table.rowSecurity ? 'policy' : 'nothing';
   const columnOf = (number: number) => (table.kind === 'view' ? base?.columns.get(number) : number);
+  // No object meets a row by a number that only a sequence draws.
+  const isNeverGiven = (number: number) => {
+    const drawn = row.getAttributes().find(({ attnum }) => attnum === number);
+    const isDrawn = table.kind === 'table' && (drawn?.attidentity || drawn?.ownsSequence);
+    return isDrawn && table.columns.find((column) => column.number === number)?.insertable !== true;
+  };
   const conflictTargets = indexes.flatMap((index) => {
     if (!isArbiter(index, indexes)) return [];
+    if (keysOf(index).some(isNeverGiven)) return [];
     const found = toTarget(index, columnOf);
     // A row of a child table could be taken for the hidden one.
     const isUnique = !(hiddenBy === 'view' && index.hasChildTables);

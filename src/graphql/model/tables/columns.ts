@@ -63,6 +63,8 @@ function buildColumn(context: ModelContext, source: ColumnSource, types: TypeRes
   const selectable = may('select');
   const readable = isUsable && selectable;
   const isWritable = isUsable && !row.attidentity && !row.attgenerated && !row.ownsSequence;
+  const isKey = isUsable && !isWritable && !row.attgenerated && row.attidentity !== 'a';
+  const generatedKey = isKey && namespace.extensions.includes('writes');
   return {
     number,
     name: row.attname,
@@ -78,12 +80,13 @@ function buildColumn(context: ModelContext, source: ColumnSource, types: TypeRes
     readable,
     filterable: readable && columnType.isFilterable,
     orderable: readable && columnType.isOrdered,
-    insertable: isWritable && may('insert'),
+    insertable: (isWritable || generatedKey) && may('insert'),
     updatable: isWritable && may('update'),
+    generatedKey,
     selectable,
     added: false,
     // A view's column without a default has the underlying table's, which the catalog does not tell.
-    hasDefault: source.table.relkind === 'v' || row.hasDefault,
+    hasDefault: source.table.relkind === 'v' || row.hasDefault || generatedKey,
     sum: readable ? columnType.aggregates.sum : null,
     avg: readable ? columnType.aggregates.avg : null,
     min: readable ? columnType.aggregates.min : null,

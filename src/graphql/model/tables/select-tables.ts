@@ -67,6 +67,23 @@ function selectTable(context: ModelContext, row: CatalogTable, types: TypeResolv
   return { row, namespace, kind, settings, baseName, primaryKey: key };
 }
 
+/** Tables that the role may insert into, and read nothing of (extension `writes`), in the same order. */
+export function* selectWriteOnly(context: ModelContext): Sliced<readonly SelectedTable[]> {
+  const selected = yield* mapInSlices(context.catalog.tables, (row) => {
+    const namespace = context.namespaces.get(row.relnamespace);
+    if (!namespace?.exposed || !namespace.extensions.includes('writes')) return null;
+    const isInserted = row.getAttributes().some(({ attnum }) => context.access.hasColumn(row._id, attnum, 'insert'));
+    if (!isInserted || mayReadAnything(context, row)) return null;
+    const kind = tableKind(row);
+    const { settings } = readSettings(context.catalog, 'table', row._id);
+    const key = primaryKey(row, settings);
+    const baseName = baseNameOf(context, row);
+    if (kind === null || key === null || !isValidName(baseName)) return null;
+    return { row, namespace, kind, settings, baseName, primaryKey: key };
+  });
+  return selected.filter((table) => table !== null);
+}
+
 /** The missing grant if the role can read nothing of an exposed table, otherwise null. */
 export function whyUnreadable(context: ModelContext, row: CatalogTable): Reason | null {
   const namespace = context.namespaces.get(row.relnamespace);

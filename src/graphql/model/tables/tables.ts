@@ -55,6 +55,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     maxRows: settings.maxRows ?? namespace.maxRows,
     totalCount: settings.totalCount ?? namespace.totalCount,
     exactCursors: namespace.extensions.includes('reads'),
+    unreadWrites: namespace.extensions.includes('writes'),
     aggregate: settings.aggregate ?? namespace.aggregate,
     exactNumbers: namespace.exactNumbers,
     rowSecurity: row.relrowsecurity === true,
@@ -147,7 +148,8 @@ function ownTypes(selected: SelectedTable, table: UnlinkedTable): readonly Claim
 /** Whether the command exists only because of extensions. */
 export function isAdded(table: Pick<Table, 'columns' | 'insert' | 'update'>, command: 'insert' | 'update'): boolean {
   const writable = command === 'insert' ? 'insertable' : 'updatable';
-  return table[command] && table.columns.every((column) => column.added || !column[writable]);
+  const isOfContract = (column: Column) => column[writable] && !column.added && !column.generatedKey;
+  return table[command] && !table.columns.some(isOfContract);
 }
 
 /** Whether the table has aggregates only because the comment of its schema says so. */

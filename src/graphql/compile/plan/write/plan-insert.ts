@@ -226,7 +226,7 @@ function planColumns(
   const keyed = [...kept].map(([column, from]): UsedColumn => {
     const isEvery = from.some(({ link }) => links[link]!.isEvery);
     const related = [...new Set(from.flatMap(({ fieldName }) => fieldName ?? []))];
-    return { column, key: { fieldName: setters.nameOf(column), related }, isEvery };
+    return { column, key: { ...ownKey(column, setters.nameOf(column)), related }, isEvery };
   });
   const named = rows.columns
     .filter(({ column, fieldName }) => rows.keys.has(fieldName) && !kept.has(column))
@@ -266,10 +266,13 @@ function planColumn(
 ): Omit<InsertColumn, 'isOmitted'> {
   const isNamed = rows.keys.has(key.fieldName) || !kept.has(column);
   const values = isNamed ? rows.values(key.fieldName, isList(column)) : null;
-  const ownKey = { fieldName: key.fieldName, related: [] };
   const isPartial = !isEvery && rows.keys.get(key.fieldName) !== 'all';
-  const named = isNamed && isPartial ? rows.presence(ownKey) : null;
+  const named = isNamed && isPartial ? rows.presence(ownKey(column, key.fieldName)) : null;
   return { column, values, named, kept: kept.get(column)?.map(({ link, key: of }) => ({ link, key: of })) ?? [] };
+}
+
+function ownKey({ generatedKey }: Column, fieldName: string): RowKey {
+  return { fieldName, isGenerated: generatedKey, related: [] };
 }
 
 function isList({ type }: Column): boolean {
@@ -284,5 +287,5 @@ function spendCells(budget: PlanBudget, cells: number): void {
 }
 
 function ofValue(column: Column, fieldName: string, rows: PlannedRows): UsedColumn {
-  return { column, key: { fieldName, related: [] }, isEvery: rows.keys.get(fieldName) === 'all' };
+  return { column, key: ownKey(column, fieldName), isEvery: rows.keys.get(fieldName) === 'all' };
 }

@@ -4,13 +4,14 @@
  *
  * Inserts into tables, and an update or delete by the whole key, which implies `atMost`, are written as by hand: `update …
  * where id = $1 returning id, title`. All others are `with x as (update … returning …) select … from x`. Each row is one
- * of the answer's records; several lists of records are one row of JSON.
+ * of the answer's records; several lists of records are one row of JSON. Without records, the count is the command's
+ * (extension `writes`).
  */
 
 import type { Table } from '../../../model/model.ts';
 import { isStored } from '../../../model/tables/tables.ts';
 import { type AnswerLayout, type AnswerPiece, layOutAll } from '../../answer/answer-layout.ts';
-import { jsonPieces, Selection, type WrittenAnswer, writtenPieces } from '../../answer/row-layout.ts';
+import { countPieces, jsonPieces, Selection, type WrittenAnswer, writtenPieces } from '../../answer/row-layout.ts';
 import { pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
 import type { ObjectPlan, UpdateChange, WriteChange, WritePlan } from '../../plan/plan.ts';
 import { changesNothing } from '../../plan/write/plan-nested-steps.ts';
@@ -48,6 +49,10 @@ export function printWrite(
   const { names } = printer;
   const records = recordsIn(written.entries);
   const isVolatile = records.some(runsVolatile);
+  if (isUnread({ table, change, entries: written.entries })) {
+    const write = printChange(names, { table, change, alias: names.next('t') });
+    return { statement: write, layout: layOutAll(countPieces(written.entries)) };
+  }
   // If a column is returned, the write fails for a row that policies hide from the role.
   const visible = table.columns.find(({ selectable }) => selectable);
   if (isWrittenDirectly(table, change) && records.length <= 1 && !isVolatile) {
@@ -117,6 +122,15 @@ export function printOffset(...expressions: readonly (Sql | null)[]): Sql {
 
 function recordsIn(entries: WritePlan['entries']): readonly ObjectPlan[] {
   return entries.flatMap((entry) => (entry.kind === 'records' ? [entry.object] : []));
+}
+
+/**
+ * Whether nothing is returned: only the number of rows is asked for. Other updates and deletes count their rows for
+ * `atMost`. They return a column, so that they never change or count rows that policies hide, even without a filter.
+ */
+export function isUnread({ table, change, entries }: Pick<WritePlan, 'table' | 'change' | 'entries'>): boolean {
+  if (!table.unreadWrites || recordsIn(entries).length > 0) return false;
+  return change.kind === 'insert' || isWrittenDirectly(table, change);
 }
 
 function isWrittenDirectly(table: Table, change: WriteChange): boolean {

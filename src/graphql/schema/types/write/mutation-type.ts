@@ -27,7 +27,8 @@ const commands = ['insert', 'update', 'delete'] as const;
 
 /** `Mutation`, null without fields. Fields of tables take precedence over routines. */
 export function* buildMutationType(context: SchemaContext): Sliced<GraphQLObjectType | null> {
-  const ofTables = yield* mapInSlices(context.model.tables.values(), (table) => tableEntries(context, table));
+  const tables = [...context.model.tables.values(), ...context.model.writeOnly];
+  const ofTables = yield* mapInSlices(tables, (table) => tableEntries(context, table));
   const entries = [...rootRoutines(context, 'mutation'), ...ofTables.flat()];
   const mutation = new RootType('Mutation', entries, describeRoot(context, 'Mutation'));
   return mutation.hasFields ? mutation : null;

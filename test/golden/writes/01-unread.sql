@@ -1,0 +1,4 @@
+insert into "lib"."volume" as "t1" ("shelf_mark", "title") values ($1::"pg_catalog"."text", $2::"pg_catalog"."varchar"(40)), ($3::"pg_catalog"."text", default);
+update "lib"."volume" as "t1" set "title" = $1::"pg_catalog"."varchar"(40) where ("t1"."shelf_mark" operator(pg_catalog.=) $2::"pg_catalog"."text");
+with "x1" as (update "lib"."volume" as "t3" set "title" = $1::"pg_catalog"."varchar"(40) where (pg_catalog.starts_with("t3"."shelf_mark"::pg_catalog.text, $2::"pg_catalog"."text")) returning "t3"."shelf_mark" as "c1") select "n2"."n" from (select pg_catalog.count(*) as "n" from "x1") as "n2" offset (select case when pg_catalog.count(*) operator(pg_catalog.>) $3::"pg_catalog"."int8" then ('pgreflect:at_most:' operator(pg_catalog.||) pg_catalog.count(*))::pg_catalog.int4 end from "x1");
+delete from "lib"."volume" as "t1" where ("t1"."shelf_mark" operator(pg_catalog.=) $1::"pg_catalog"."text");

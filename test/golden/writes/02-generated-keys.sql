@@ -1,0 +1,2 @@
+insert into "lib"."patron" as "t1" ("id", "full_name") values ($1::"pg_catalog"."int8", $2::"pg_catalog"."text"), (default, $3::"pg_catalog"."text"), (default, $4::"pg_catalog"."text") returning "t1"."full_name", case when pg_catalog.array_fill((null::"lib"."patron")."full_name", '{1}'::pg_catalog.int4[]) operator(pg_catalog.&&) null::"pg_catalog"."text"[] then 0 end;
+insert into "lib"."patron" as "t1" ("full_name") values ($1::"pg_catalog"."text");
