@@ -183,4 +183,21 @@ describe('rows that refer to the updated one', () => {
     await update('Author', set, '{id: {eq: 1}}');
     expect(await tags()).toEqual(['1.2 old']);
   });
+
+  test('of several replacements of one list at a time, the last one decides all of it', async () => {
+    const query = `mutation ($tags: [BookTagInsertInput!]) { updateBookCollection(filter: {id: {eq: 1}}, set: {
+      bookTagCollection: {replace: DELETE, insert: $tags}}) { affectedCount } }`;
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => {
+        const list = [1, 2, 3].map((each) => ({ tagId: index * 3 + each, note: String(index) }));
+        return execution.run('anon', query, { variables: { tags: list } });
+      }),
+    );
+    expect(answers.map(({ errors }) => errors)).toEqual(answers.map(() => undefined));
+    expect(
+      await database.query(
+        'select count(*)::int as n, count(distinct note)::int as lists from book_tag where book_id = 1',
+      ),
+    ).toEqual([{ n: 3, lists: 1 }]);
+  });
 });
