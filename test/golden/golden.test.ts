@@ -3,7 +3,7 @@
  *
  * A case is `<theme>/<name>.graphql`; its first comment lines say `fixture` (one or more files), `role`, `variables`, optionally `warm` (other
  * variables of the same shape), `less` (a role that must see less) and `extended` (`differs`: extensions change the answer; `only`: there
- * is none without them), and `apart` (in a database that other cases have not written). Beside it lie
+ * is none without them). Beside it lie
  * `<name>.sql` and `<name>.json`, rewritten only by `npm run test:update`. Every case runs cold and then warm: same text, right answer; and
  * without extensions, as the manual has it, and with all of them, which must change nothing.
  */
@@ -43,7 +43,7 @@ describe.each(ways)('$title', ({ options, tried }) => {
     describe(name, () => {
       let execution: Promise<TestExecution> | null = null;
       const start = () => {
-        execution ??= createDatabase(...name.trim().split(' ').map(fixture)).then((database) =>
+        execution ??= createDatabase(...name.split(' ').map(fixture)).then((database) =>
           startExecution(database, { schemas: ['lib'], ...options }),
         );
         return execution;
@@ -89,7 +89,7 @@ function readCase(name: string): GoldenCase {
 }
 
 function groupByFixture(all: readonly GoldenCase[]): ReadonlyMap<string, readonly GoldenCase[]> {
-  return Map.groupBy(all, ({ header }) => `${header.get('fixture') ?? 'lib.sql'}${header.has('apart') ? ' ' : ''}`);
+  return Map.groupBy(all, ({ header }) => header.get('fixture') ?? 'lib.sql');
 }
 
 function parseJson(text: string | undefined): Record<string, unknown> {
