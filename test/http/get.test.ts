@@ -78,7 +78,10 @@ describe('caches', () => {
 
   test('caches may store nothing by default', async () => {
     const reply = await get(await testServer(), hello);
-    expect([cached(reply), reply.headers.vary]).toEqual(['no-store', 'Accept, Authorization, apikey, Accept-Encoding']);
+    expect([cached(reply), reply.headers.vary]).toEqual([
+      'no-store',
+      'Accept, Authorization, apikey, pgreflect-lsn, Accept-Encoding',
+    ]);
   });
 
   test('caches may store what the anon role gets without a token, for as long as the option says', async () => {
@@ -87,6 +90,12 @@ describe('caches', () => {
     expect(cached(reply)).toBe('public, max-age=60');
     const vary = reply.headers.vary?.split(', ').map((name) => name.toLowerCase());
     expect(vary).toEqual(expect.arrayContaining(['accept', 'authorization', 'apikey', 'accept-encoding', 'origin']));
+  });
+
+  test('what caches store is no answer to a caller who asks for its own writes', async () => {
+    const replicated = await testServer({ getMaxAge: 60, readReplicaUrls: ['postgresql://nobody@127.0.0.1:1/none'] });
+    const { headers } = await get(replicated, hello);
+    expect(headers.vary?.split(', ')).toEqual(expect.arrayContaining(['pgreflect-lsn', 'Cookie']));
   });
 
   test('caches store no answer of another role, of a token, of POST, with an error, or after a write', async () => {

@@ -28,8 +28,8 @@ export function createGetHandler(parts: GraphqlParts) {
     const answerType = type === 'application/graphql-response+json' ? type : 'application/json';
     writeHead(parts, request, reply, { answer, answerType });
     if (answer.codes.includes('METHOD_NOT_ALLOWED')) reply.header('allow', 'POST');
-    // Also where it is not cached: the same URL has other answers for other callers.
-    reply.header('vary', appendVary(reply.getHeader('vary'), 'Accept, Authorization, apikey'));
+    // Also where it is not cached: the same URL has other answers for other callers, and for those who have written.
+    reply.header('vary', appendVary(reply.getHeader('vary'), `Accept, Authorization, apikey, ${positionNames(parts)}`));
     if (isPublic(parts, request, answer)) {
       reply.header('cache-control', `public, max-age=${parts.config.getMaxAge}`);
     }
@@ -46,6 +46,11 @@ function refuseForeignPages({ headers }: FastifyRequest): void {
   if (requestTypeOf(headers['content-type']) === 'json') return;
   const hint = 'Or send "Content-Type: application/json".';
   throw new PublicError('BAD_REQUEST', 'Queries by GET need the header "apikey".', { hint });
+}
+
+/** Headers with positions of a caller's own writes; the cookie is one only where there are replicas. */
+function positionNames({ config }: GraphqlParts): string {
+  return config.readReplicaUrls.length === 0 ? positionName : `${positionName}, Cookie`;
 }
 
 function isPublic(

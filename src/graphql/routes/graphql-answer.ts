@@ -16,7 +16,7 @@ export async function run(
   { config, executor }: GraphqlParts,
   { id, state, headers }: FastifyRequest,
   graphql: GraphQLRequest,
-  more?: Partial<Pick<RequestContext, 'batch' | 'minWalPosition' | 'queriesOnly'>>,
+  more?: Partial<Pick<RequestContext, 'batch' | 'signal' | 'minWalPosition' | 'queriesOnly'>>,
 ): Promise<Answer> {
   const caller = state.caller as Caller;
   const answer = await executor.execute(caller, graphql, {

@@ -7,6 +7,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parsePosition } from '../../postgres/wire/wal-position.ts';
 import { errorAnswer } from '../../server/error-body.ts';
+import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { type Code, errorCodes, PublicError } from '../../shared/errors.ts';
 import type { Stopwatch } from '../../shared/observation.ts';
 import { Utf8Text } from '../../shared/utf8-text.ts';
@@ -35,6 +36,7 @@ export async function runBatch(
   await countMore(members.length - 1);
   const { state } = request;
   const batch: BatchUse = { startedAt: performance.now(), cost: 0, bytes: 0, ownCost: 0, isMutation: false };
+  const signal = signalOf(request, batch);
   const bodies: Buffer[] = [];
   const answers: MemberAnswer[] = [];
   let position: string | null = null;
@@ -42,7 +44,7 @@ export async function runBatch(
     // Nobody reads the answers; what has not begun does not begin.
     if (state.aborted) break;
     const seen = position === null ? {} : { minWalPosition: parsePosition(position) };
-    const answer: MemberAnswer = await runMember(parts, request, { member, more: { batch, ...seen } });
+    const answer: MemberAnswer = await runMember(parts, request, { member, more: { batch, signal, ...seen } });
     const body = takeBytes(answer.body);
     batch.bytes += body.length;
     batch.cost += batch.ownCost;
@@ -51,6 +53,18 @@ export async function runBatch(
     position = answer.writtenAt ?? position;
   }
   return joinAnswers(request, answers, { bodies, position });
+}
+
+/** The client, for one member: the answers before it are still in memory. */
+function signalOf({ state }: FastifyRequest, batch: BatchUse): DisconnectSignal {
+  return {
+    get aborted() {
+      return state.aborted;
+    },
+    hold: (bytes) => state.hold?.(batch.bytes + bytes) !== false,
+    addEventListener: (type, listener) => state.addEventListener(type, listener),
+    removeEventListener: (type, listener) => state.removeEventListener(type, listener),
+  };
 }
 
 function refuseLong(length: number, most: number): void {
