@@ -51,11 +51,15 @@ describe('what is hidden', () => {
     'groups(by: [{column: name}], having: {filter: {owner: {name: {eq: "Zed"}}}, count: {gte: 1}}) { key { name } }',
     'groups(by: [{column: name}], having: {filter: {name: {like: "a\\\\"}}, count: {gte: 0}}) { key { name } }',
     'groups(by: [{column: name}], having: {max: {name: {regex: "(a"}}}) { key { name } }',
+    'groups(by: [{owner: {column: name}}]) { key { owner { name } } count }',
+    'groups(by: [{owner: {column: id}}], having: {count: {gt: 0}}, orderBy: {key: {owner: {id: DescNullsFirst}}}) { count }',
+    'groups(by: [{column: name}], having: {variance: {born: {gt: "0"}}}, orderBy: {stddev: {born: DescNullsFirst}}) { key { name } }',
     'groups(by: [{column: ownerId}], orderBy: {max: {at: DescNullsFirst}}) { key { ownerId } }',
-    'aggregate { distinctCount { name weight } }',
+    'aggregate { distinctCount { name weight } count(column: at) stddev { born } variance { weight } }',
     // What the role may not select.
     'groups(by: [{column: pin}]) { count }',
     'groups(by: [{column: name}]) { key { pin } }',
+    'aggregate { count(column: pin) }',
     'groups(by: [{column: name}]) { distinctCount { pin } }',
     'groups(by: [{column: name}], having: {distinctCount: {pin: {gt: 0}}}) { count }',
     'groups(by: [{column: name}], having: {filter: {pin: {eq: "x"}}, count: {gt: 0}}) { count }',
@@ -96,7 +100,7 @@ test('functions and operators of a schema that others may create in are not call
   );
   const on = await startExecution(captured, {});
   const query = `{ petCollection { aggregate { distinctCount { weight } } groups(
-    by: [{column: at, truncate: DAY, timeZone: "UTC"}, {column: weight}], having: {count: {gt: 0}, distinctCount: {weight: {gt: 0}}},
+    by: [{column: at, truncate: DAY, timeZone: "UTC"}, {column: weight}, {owner: {column: id}}], having: {count: {gt: 0}, distinctCount: {weight: {gt: 0}}},
     orderBy: [{key: {weight: DescNullsLast}}, {sum: {weight: AscNullsLast}}]) { key { at weight } count distinctCount { weight } } } }`;
   expect((await on.data('anon', query)).petCollection.groups).toHaveLength(2);
   expect(await captured.query('select role from stolen')).toEqual([]);

@@ -145,6 +145,7 @@ export function relationship(
     required: false,
     filterable: false,
     orderable: false,
+    groupable: false,
     insertable: false,
     updatable: false,
     ...change,

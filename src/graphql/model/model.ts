@@ -291,6 +291,8 @@ export interface Relationship {
   readonly filterable: boolean;
   /** Rows can be ordered by the related rows (extension `reads`). */
   readonly orderable: boolean;
+  /** Rows can be grouped by the related row (extension `reads`). */
+  readonly groupable: boolean;
   /** Rows can be inserted with related rows (extension `writes`). */
   readonly insertable: boolean;
   /** The same for updates. */

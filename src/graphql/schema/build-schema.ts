@@ -20,7 +20,7 @@ import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connec
 import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
 import { buildFilterType } from './types/filter-type.ts';
 import { defineFunctionInputs, defineIsFilter } from './types/function-inputs.ts';
-import { dateTruncationType, defineGroupTypes, hasGroups } from './types/group-types.ts';
+import { dateTruncationType, defineGroupTypes } from './types/group-types.ts';
 import { defineJsonFilterTypes } from './types/json-filter-types.ts';
 import { buildObjectType, defineResultType, nodeInterface } from './types/object-type.ts';
 import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
@@ -137,7 +137,7 @@ function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchem
   if (model.addedTypes.includes('NestedReplace')) {
     context.types.define(nestedReplaceType.name, () => nestedReplaceType);
   }
-  if (model.addedTypes.includes('DateTruncation') && tables.some(hasGroups)) {
+  if (model.addedTypes.includes('DateTruncation') && tables.some(({ addedTypes }) => addedTypes.includes('groupBy'))) {
     types.define(dateTruncationType.name, () => dateTruncationType);
   }
   const query = yield* buildQueryType(context);

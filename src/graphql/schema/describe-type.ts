@@ -51,6 +51,7 @@ const fieldTexts: Texts<FieldOrigin> = {
   distinct_count: ({ column }) => `How many different values ${column.fieldName} has.`,
   groups: 'The rows that match the filter, in groups of equal values.',
   group_keys: 'What the rows of the group have in common.',
+  group_related: ({ target }) => `What their related rows of ${target.baseName} have in common.`,
 };
 
 /** Of an update, as arguments or as entries of a list of updates. */
@@ -121,6 +122,7 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
   distinct_counts: 'How many different values each column has.',
   distinct_count: ({ column }) => `How many different values ${column.fieldName} has.`,
   aggregate_function: (origin) => `${aggregateRow(origin.function).description}, of each column.`,
+  group_related: ({ target }) => `By the related row of ${target.baseName}.`,
   truncate: 'Cut dates and times down to this.',
   time_zone: 'The time zone in which they are cut down.',
   group_keys: 'The columns that rows are grouped by.',

@@ -213,6 +213,7 @@ const databaseKinds: ReadonlySet<string> = new Set<InputFieldOrigin['kind']>([
   'column',
   'relationship',
   'related_order',
+  'group_related',
   'nested',
   'function',
   'routine_argument',

@@ -43,7 +43,8 @@ export type FieldOrigin =
   | { readonly kind: 'distinct_counts' }
   | { readonly kind: 'distinct_count' | 'aggregate_column'; readonly column: Column }
   | { readonly kind: 'groups' | 'group_keys' }
-  | { readonly kind: 'group_key'; readonly column: Column };
+  | { readonly kind: 'group_key'; readonly column: Column }
+  | { readonly kind: 'group_related'; readonly relationship: Relationship; readonly target: Table };
 
 /** The origin of an input field. */
 export type InputFieldOrigin =
@@ -51,7 +52,7 @@ export type InputFieldOrigin =
   | { readonly kind: 'node_id' }
   | { readonly kind: 'and' | 'or' | 'not' }
   | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly target: Table }
-  | { readonly kind: 'related_order'; readonly relationship: Relationship; readonly target: Table }
+  | { readonly kind: 'related_order' | 'group_related'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'nested'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'nested_insert' | 'nested_update' | 'nested_delete' | 'nested_connect' | 'on_conflict' }
   | { readonly kind: 'nested_disconnect' | 'nested_replace' | 'replace_at_most' }

@@ -57,8 +57,8 @@ function connectionObjects({ entries, page }: ConnectionPlan, pages: readonly Li
   });
 }
 
-function innermost(entries: readonly (object | { readonly entries: readonly object[] })[]): readonly object[] {
-  return entries.flatMap((entry) => ('entries' in entry ? entry.entries : [entry]));
+function innermost(entries: readonly (object | { readonly entries: readonly object[] | null })[]): readonly object[] {
+  return entries.flatMap((entry) => ('entries' in entry ? innermost(entry.entries ?? []) : [entry]));
 }
 
 const bytesPerMember = 40;

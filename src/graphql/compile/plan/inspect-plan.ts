@@ -124,11 +124,11 @@ function sourceTables(value: ValuePlan): readonly Read[] {
   return source?.kind === 'relationship' ? readBy(source) : [];
 }
 
-/** Tables and routines that an order reads through relationships and functions. */
+/** Tables and routines that an order or groups read through relationships and functions. */
 function readByOrder(value: ValuePlan): readonly Read[] {
-  return value.kind === 'connection'
-    ? value.connection.order.flatMap(({ expression }) => readByExpression(expression))
-    : [];
+  if (value.kind !== 'connection') return [];
+  const keys = value.connection.entries.flatMap((entry) => (entry.kind === 'groups' ? entry.groups.keys : []));
+  return [...value.connection.order, ...keys].flatMap(({ expression }) => readByExpression(expression));
 }
 
 function readByExpression(expression: Expression | OrderExpression): readonly Read[] {

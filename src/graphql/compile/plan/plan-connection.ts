@@ -21,7 +21,7 @@ import type {
   SetSource,
 } from './plan.ts';
 import { planFilter } from './plan-filter.ts';
-import { planGroups, planKeyEntry } from './plan-groups.ts';
+import { planGroups, planKeys } from './plan-groups.ts';
 import { addOrderCost, columnOf, planOrder } from './plan-order.ts';
 import { planLimit, planPage } from './plan-page.ts';
 import {
@@ -154,11 +154,7 @@ function planGroupEntry(
   keys: readonly GroupKey[],
 ): Unkeyed<GroupEntry> {
   if (field.origin.kind !== 'group_keys') return planAggregateEntry(planner, table, field);
-  const entries = planBelow(planner, field, (key) => {
-    invariant(key.origin.kind === 'group_key', 'keys are columns');
-    return planKeyEntry(keys, key.origin.column);
-  });
-  return { kind: 'keys', entries };
+  return planKeys(planner, keys, field, table);
 }
 
 /** An order that starts with the columns of `distinctOn`, so that the first of equal rows is defined (docs/filters.md). */

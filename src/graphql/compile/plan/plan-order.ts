@@ -49,7 +49,8 @@ export function addOrderCost(planner: Planner, nesting: Nesting, order: readonly
 /** The cost of reading all rows: as much as a page of this size. */
 export const allRows: LimitPlan = { kind: 'constant', value: 1000 };
 
-function addExpressionCost(planner: Planner, nesting: Nesting, expression: OrderExpression): void {
+/** Counts the relationships of one value. */
+export function addExpressionCost(planner: Planner, nesting: Nesting, expression: OrderExpression): void {
   // The value is computed for all matching rows before the first one is known.
   if (expression.kind === 'rank' || expression.kind === 'computed')
     planner.costs.push([...nesting.pages.slice(0, -1), allRows]);

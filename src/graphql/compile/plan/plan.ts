@@ -180,11 +180,8 @@ export type ColumnAggregate = Extract<Expression, { readonly kind: 'aggregate' |
 /** All rows of a connection, grouped by equal keys. */
 export interface GroupsPlan {
   readonly keys: readonly GroupKey[];
-  readonly having: {
-    /** The condition for counted and summed rows; null: all rows. */
-    readonly counted: Condition | null;
-    readonly condition: Condition;
-  } | null;
+  /** `counted`: the condition for counted and summed rows; null: all rows. */
+  readonly having: { readonly counted: Condition | null; readonly condition: Condition } | null;
   /** The requested terms, then all keys, so the order is total. */
   readonly order: readonly GroupTerm[];
   readonly limit: LimitPlan;
@@ -194,6 +191,8 @@ export interface GroupsPlan {
 
 /** A value that a group's rows share. */
 export interface GroupKey {
+  /** A column, of a row that to-one relationships lead to, too; `column` is the one that it ends with. */
+  readonly expression: OrderExpression;
   readonly column: Column;
   /** Truncates dates and times to the unit, in the zone if given. */
   readonly truncate: { readonly unit: string; readonly zone: Slot | null } | null;
@@ -207,10 +206,11 @@ export interface GroupTerm {
 }
 
 /** A key of a group. */
-export type GroupEntry = AggregateEntry | Keyed<{ readonly kind: 'keys'; readonly entries: readonly GroupKeyEntry[] }>;
+export type GroupEntry = AggregateEntry | Keyed<GroupKeys>;
 
-/** A key below `key`: the index of the group key, null for a column that is not one. */
-type GroupKeyEntry = Keyed<Typename | { readonly kind: 'key'; readonly index: number | null }>;
+/** The object of keys, or that of a related row: null if none of its columns is one. A key has its index in the list. */
+export type GroupKeys = { readonly kind: 'keys'; readonly entries: readonly GroupKeyEntry[] | null };
+type GroupKeyEntry = Keyed<Typename | { readonly kind: 'key'; readonly index: number | null } | GroupKeys>;
 
 /** A value computed from the current row or a group of rows. */
 export type Expression =

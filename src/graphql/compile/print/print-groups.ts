@@ -9,7 +9,7 @@
  * different one.
  */
 import { comparedAs } from '../../model/model.ts';
-import type { GroupKey, GroupsPlan, GroupTerm } from '../plan/plan.ts';
+import type { GroupKey, GroupKeys, GroupsPlan, GroupTerm } from '../plan/plan.ts';
 import { printCondition, where } from '../sql/condition.ts';
 import { printEntries, printObject } from '../sql/object.ts';
 import { printOperand } from '../sql/operator.ts';
@@ -23,20 +23,25 @@ import { printLimit } from './print-scan.ts';
 
 /** The list of groups as json. */
 export function printGroups(printer: SqlPrinter, plan: GroupsPlan, rows: RowSet): Sql {
-  const { from, row, condition } = rows.scan([]);
+  const terms = plan.keys.map(({ expression }) => ({ expression, descending: false, nullsFirst: false }));
+  const { from, row, condition, sortKeys } = rows.scan(terms);
   const name = printer.names.next('g');
   const computed = new Computed(printer, { row, table: rows.table, alias: name });
-  const keys = plan.keys.map((key, index) => computed.add(`k${index}`, printKey(key, row)));
-  const members = printEntries(plan.entries, (entry) => {
-    if (entry.kind !== 'keys') return computed.print(entry);
-    const inner = printEntries(entry.entries, ({ index }) => {
-      if (index === null) return sql`null`;
-      const { type } = plan.keys[index]!.column;
-      const value = printOutput(keys[index]!, type!, printer.enums);
+  const keys = plan.keys.map((key, index) => computed.add(`k${index}`, printKey(key, sortKeys[index]!)));
+  const printKeys = ({ entries }: GroupKeys): Sql => {
+    if (entries === null) return sql`null`;
+    const inner = printEntries(entries, (entry) => {
+      if (entry.kind === 'keys') return printKeys(entry);
+      if (entry.index === null) return sql`null`;
+      const { type } = plan.keys[entry.index]!.column;
+      const value = printOutput(keys[entry.index]!, type!, printer.enums);
       return maxBytesOf(type) === null ? { value, of: 'json' } : value;
     });
     return computed.object(inner);
-  });
+  };
+  const members = printEntries(plan.entries, (entry) =>
+    entry.kind === 'keys' ? printKeys(entry) : computed.print(entry),
+  );
   const object = printObject(printer, members);
   const order = plan.order.map((term) => printTerm(computed, term, plan.keys, rows.isStored));
   const groupBy = list(keys.map((_, index) => integerLiteral(index + 1)));
@@ -46,8 +51,7 @@ export function printGroups(printer: SqlPrinter, plan: GroupsPlan, rows: RowSet)
   return sql`(select coalesce(pg_catalog.json_agg(${object.value}), '[]'::pg_catalog.json) from ${groups})`;
 }
 
-function printKey({ column, truncate }: GroupKey, row: Row): Sql {
-  const value = row.column(column);
+function printKey({ column, truncate }: GroupKey, value: Sql): Sql {
   if (truncate === null) return value;
   const unit = literal(truncate.unit);
   const operand = printOperand(column.cast, value);
@@ -76,6 +80,9 @@ function printTerm(computed: Computed, term: GroupTerm, keys: readonly GroupKey[
   const key = typeof of === 'number' ? keys[of]! : null;
   const place = typeof of === 'number' ? of + 1 : computed.place(of);
   // As in pages: without nulls, use the null position of a default index.
-  const isFirst = isStored && key?.truncate === null && key.column.hasNoNulls ? descending : nullsFirst;
+  const isFirst =
+    isStored && key?.truncate === null && key.expression.kind === 'column' && key.column.hasNoNulls
+      ? descending
+      : nullsFirst;
   return sql`${integerLiteral(place)}${descending ? sql` desc` : sql` asc`}${isFirst ? sql` nulls first` : sql` nulls last`}`;
 }

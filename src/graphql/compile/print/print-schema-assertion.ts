@@ -78,10 +78,9 @@ function visitConnection(checks: Checks, { source: { table }, order, entries }: 
     }
     if (entry.kind === 'aggregate') checkColumns(checks, table, entry.entries.flatMap(aggregated));
     if (entry.kind === 'groups') {
-      checkColumns(checks, table, [
-        ...entry.groups.keys.map(({ column }) => column),
-        ...entry.groups.entries.flatMap((of) => (of.kind === 'keys' ? [] : aggregated(of))),
-      ]);
+      for (const { expression } of entry.groups.keys) checkExpression(checks, table, expression);
+      const others = entry.groups.entries.flatMap((of) => (of.kind === 'keys' ? [] : aggregated(of)));
+      checkColumns(checks, table, others);
     }
   }
 }

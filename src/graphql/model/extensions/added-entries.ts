@@ -10,7 +10,7 @@ import type { Column, CompositeType, Relationship, Routine, Table } from '../mod
 import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath } from '../model-context.ts';
 import type { NameClaims } from '../name-claims.ts';
 import { addFunctionEntries } from '../routines/function-entries.ts';
-import { isJson, isSearchable } from '../tables/columns.ts';
+import { isInColumns, isJson, isSearchable } from '../tables/columns.ts';
 import { renameFix } from '../tables/relationships.ts';
 import { type Ends, isNestable, isNestableUpdate } from './nested-writes.ts';
 
@@ -35,7 +35,7 @@ export function* addEntries(context: ModelContext, named: Named): Sliced<Readonl
 }
 
 function addRelationships(context: ModelContext, table: Table, named: Named): Table {
-  return [filters, orders, inserts, updates].reduce(
+  return [filters, orders, groups, inserts, updates].reduce(
     (added, kind) => addRelationshipEntries(context, added, kind, named),
     table,
   );
@@ -54,8 +54,8 @@ export function rowOf({ catalog }: ModelContext, { oid }: Table): CatalogTable {
 
 /** An input of a table with entries for its columns and relationships. */
 interface EntryKind {
-  readonly input: 'filter' | 'order' | 'insert' | 'update';
-  readonly flag: 'filterable' | 'orderable' | 'insertable' | 'updatable';
+  readonly input: 'filter' | 'order' | 'group' | 'insert' | 'update';
+  readonly flag: 'filterable' | 'orderable' | 'groupable' | 'insertable' | 'updatable';
   /** The extension that adds the relationships. */
   readonly extension: ExtensionName;
   readonly reserved: readonly string[];
@@ -68,20 +68,31 @@ const filters: EntryKind = {
   reserved: ['nodeId', 'and', 'or', 'not'],
 };
 const orders: EntryKind = { input: 'order', flag: 'orderable', extension: 'reads', reserved: [] };
+const groups: EntryKind = {
+  input: 'group',
+  flag: 'groupable',
+  extension: 'reads',
+  reserved: ['column', 'truncate', 'timeZone'],
+};
 const inserts: EntryKind = { input: 'insert', flag: 'insertable', extension: 'writes', reserved: [] };
 
 const updates: EntryKind = { input: 'update', flag: 'updatable', extension: 'writes', reserved: [] };
 
+function isEntry(each: Column | Relationship, flag: EntryKind['flag']): boolean {
+  if (flag !== 'groupable') return each[flag];
+  return 'cardinality' in each ? each.groupable : isInColumns(each);
+}
+
 function entriesOf(table: Table, { input, flag, reserved }: EntryKind): ReadonlySet<string> {
   const columns = input === 'insert' ? table.columns.filter(({ generatedKey }) => !generatedKey) : table.columns;
-  const named = [...columns, ...table.relationships].filter((each) => each[flag]);
+  const named = [...columns, ...table.relationships].filter((each) => isEntry(each, flag));
   const functions = input === 'filter' || input === 'order' ? table[`${input}Functions`].map(({ name }) => name) : [];
   return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? []), ...functions]);
 }
 
 /** The same for one name, without a set: most tables have few relationships. */
 function hasName(table: Table, { input, flag, reserved }: EntryKind, name: string): boolean {
-  const isTaken = (each: Column | Relationship) => each[flag] && each.fieldName === name;
+  const isTaken = (each: Column | Relationship) => isEntry(each, flag) && each.fieldName === name;
   if (reserved.includes(name) || table.columns.some(isTaken) || table.relationships.some(isTaken)) return true;
   const functions = input === 'filter' || input === 'order' ? table[`${input}Functions`] : [];
   return functions.some((entry) => entry.name === name);
@@ -105,6 +116,7 @@ function addRelationshipEntries(
     const target = tables.get(relationship.target);
     if (target === undefined || !hasEntry(kind, relationship, { table, target })) return relationship;
     if (!isTaken(fieldName)) return { ...relationship, [kind.flag]: true };
+    if (kind.input === 'group' && !table.aggregate) return relationship;
     noteRelationship(context, table, kind, relationship);
     return relationship;
   });
@@ -119,6 +131,8 @@ function hasEntry({ input }: EntryKind, relationship: Relationship, { table, tar
     case 'order':
       // A table without orderable columns has no such input.
       return relationship.cardinality === 'many' || isOrderable(target);
+    case 'group':
+      return relationship.cardinality === 'one' && target.columns.some(isInColumns);
     case 'insert':
       return isNestable(relationship, { table, target });
     case 'update':

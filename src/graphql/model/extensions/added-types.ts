@@ -4,13 +4,13 @@
  */
 import { mapInSlices, type Sliced, sliceIsOver } from '../../../shared/slices.ts';
 import { quotePath } from '../../catalog/quote-name.ts';
-import { isEnumValueName, tableRootFields, tableTypeNames, tableTypeSuffixes } from '../inflect.ts';
-import type { Column, Model, Table, TableType, ValueType } from '../model.ts';
+import { tableRootFields, tableTypeNames, tableTypeSuffixes } from '../inflect.ts';
+import type { Model, Table, TableType, ValueType } from '../model.ts';
 import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath, takenBy } from '../model-context.ts';
 import type { NameClaims } from '../name-claims.ts';
 import { claimFunctionInputs } from '../routines/function-entries.ts';
 import { claimRoutineTypes, keepRoutines } from '../routines/routine-types.ts';
-import { isJson, isSearchable } from '../tables/columns.ts';
+import { isGroupable, isInColumns, isJson, isSearchable } from '../tables/columns.ts';
 import { otherTableName } from '../tables/tables.ts';
 import { type Named, rowOf } from './added-entries.ts';
 import { isUpsertable } from './conflict-targets.ts';
@@ -33,6 +33,25 @@ const relatedOrders: Needed = (context, { tables }) => {
   return (table) => (collections.has(table.oid) && hasExtension(context, table, 'reads') ? ['aggregateOrderBy'] : []);
 };
 
+const groups: Needed = (context, { tables }) => {
+  const isGrouped = (table: Table) => table.aggregate && hasExtension(context, table, 'reads');
+  const reached = reachedByKeys([...tables.values()].filter(isGrouped), tables);
+  return (table) => {
+    if (isGrouped(table)) return groupTypes(table);
+    const hasKeys = reached.has(table.oid) && hasExtension(context, table, 'reads') && table.columns.some(isInColumns);
+    return hasKeys ? ['column', 'groupBy', 'groupKey'] : [];
+  };
+};
+
+/** The tables by whose columns rows of these can be grouped. */
+function reachedByKeys(grouped: readonly Table[], tables: ReadonlyMap<string, Table>): ReadonlySet<string> {
+  const reached = new Set(grouped.map(({ oid }) => oid));
+  for (const oid of reached) {
+    for (const { groupable, target } of tables.get(oid)?.relationships ?? []) if (groupable) reached.add(target);
+  }
+  return reached;
+}
+
 const batches: Needed = (context, named) => {
   const taken = mutationFields(named);
   return (table) => {
@@ -49,7 +68,7 @@ const features: readonly Needed[] = [
   relatedFilters,
   relatedOrders,
   (context) => (table) => (hasExtension(context, table, 'reads') && table.columns.some(isInColumns) ? ['column'] : []),
-  (context) => (table) => (table.aggregate && hasExtension(context, table, 'reads') ? groupTypes(table) : []),
+  groups,
   () => conflictTypes,
   (_, { tables }) => nestedTypes(tables),
   (context) => (table) => (hasExtension(context, table, 'writes') ? operatorTypes(table) : []),
@@ -176,16 +195,6 @@ function collectionsWith(flag: 'filterable' | 'orderable', tables: ReadonlyMap<s
   return new Set(
     relationships.filter(({ cardinality, [flag]: has }) => has && cardinality === 'many').map(({ target }) => target),
   );
-}
-
-/** Whether equality is defined for the column's values. */
-export function isGroupable({ orderable, fieldName, type }: Column): boolean {
-  return orderable && fieldName !== null && !(type?.kind === 'scalar' && type.scalar === 'Opaque');
-}
-
-/** Whether the column is a value of *B*`Column`. */
-export function isInColumns(column: Column): boolean {
-  return isGroupable(column) && isEnumValueName(column.fieldName ?? '');
 }
 
 /** The tables with the types of their extensions, the shared types, and the routines and composite types that get their names. */

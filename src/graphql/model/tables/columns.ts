@@ -4,7 +4,7 @@ import { quoteName } from '../../catalog/quote-name.ts';
 import { codecOf } from '../codecs.ts';
 import { columnFix, validName } from '../comments/comment-fix.ts';
 import { readSettings } from '../comments/directive-settings.ts';
-import { fieldForm, isValidName } from '../inflect.ts';
+import { fieldForm, isEnumValueName, isValidName } from '../inflect.ts';
 import { missingGrant } from '../missing-grant.ts';
 import { type Column, comparedAs, type RoutineResult, type ValueType } from '../model.ts';
 import {
@@ -165,6 +165,16 @@ function isPlain({ relkind, relhassubclass }: CatalogTable): boolean {
 /** Clients see values of the type as JSON text. */
 export function isJson(type: ValueType | null): boolean {
   return type?.kind === 'scalar' && type.scalar === 'JSON';
+}
+
+/** Whether equality is defined for the column's values. */
+export function isGroupable({ orderable, fieldName, type }: Column): boolean {
+  return orderable && fieldName !== null && !(type?.kind === 'scalar' && type.scalar === 'Opaque');
+}
+
+/** Whether the column is a value of *B*`Column`. */
+export function isInColumns(column: Column): boolean {
+  return isGroupable(column) && isEnumValueName(column.fieldName ?? '');
 }
 
 /** What a routine gives back is JSON text to clients. */

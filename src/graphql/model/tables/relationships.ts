@@ -23,7 +23,13 @@ interface ForeignKey {
 }
 
 /** Extensions add them (added-entries.ts). */
-export const noEntries = { filterable: false, orderable: false, insertable: false, updatable: false } as const;
+export const noEntries = {
+  filterable: false,
+  orderable: false,
+  groupable: false,
+  insertable: false,
+  updatable: false,
+} as const;
 
 /** Relationships of each table by its oid: outbound before inbound, each in foreign key order. */
 export function* buildRelationships(

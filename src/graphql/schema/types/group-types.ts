@@ -9,9 +9,9 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
 } from 'graphql';
-import { isGroupable, isInColumns } from '../../model/extensions/added-types.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table, TableType } from '../../model/model.ts';
+import { isGroupable, isInColumns } from '../../model/tables/columns.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';
 import { addedEnum, addedInput, addedObject, type SchemaContext } from '../schema-context.ts';
@@ -46,13 +46,12 @@ export function defineGroupTypes(
     define(type, (name) => new GraphQLObjectType({ name, fields }));
   define('column', (name) => new StringEnumType({ name, values: columnValues(table) }));
   defineObject('distinctCount', () => distinctCountFields(table));
-  if (!hasGroups(table)) return;
   // A type without fields is invalid.
   if (table.columns.some((column) => keyType(context, column) !== null)) {
     defineObject('groupKey', () => keyFields(context, table));
   }
-  defineObject('group', () => groupFields(context, table));
   defineInput('groupBy', () => groupByFields(context, table));
+  if (hasGroups(table)) defineObject('group', () => groupFields(context, table));
 }
 
 function columnValues({ columns }: Table) {
@@ -65,13 +64,30 @@ function keyType(context: SchemaContext, column: Column) {
   return isInColumns(column) && column.type !== null ? valueType(context, column.type) : null;
 }
 
-function keyFields(context: SchemaContext, { columns }: Table): GraphQLFieldConfigMap<unknown, unknown> {
-  return fieldMap(
-    columns.filter(isInColumns).map((column) => {
-      const type = keyType(context, column);
-      return [column.fieldName!, type && typed(type, { kind: 'group_key', column })];
-    }),
-  );
+function keyFields(context: SchemaContext, table: Table): GraphQLFieldConfigMap<unknown, unknown> {
+  const own = table.columns.filter(isInColumns).map((column): [string, NamedOutput] => {
+    const type = keyType(context, column);
+    return [column.fieldName!, type && typed(type, { kind: 'group_key', column })];
+  });
+  const related = keyRelationships(context, table).map(({ relationship, target }): [string, NamedOutput] => {
+    const type = addedObject(context, target, 'groupKey');
+    return [relationship.fieldName, type && typed(type, { kind: 'group_related', relationship, target })];
+  });
+  return fieldMap([...own, ...related]);
+}
+
+type NamedOutput = GraphQLFieldConfig<unknown, unknown> | null;
+
+/** The relationships by whose rows the table's rows can be grouped. */
+function keyRelationships({ model, types }: SchemaContext, { relationships }: Table) {
+  return relationships.flatMap((relationship) => {
+    const target = model.tables.get(relationship.target);
+    if (!relationship.groupable || target === undefined) return [];
+    const isThere = (['groupBy', 'groupKey'] as const).every(
+      (type) => target.addedTypes.includes(type) && types.has(tableTypeNames(target.baseName)[type]),
+    );
+    return isThere ? [{ relationship, target }] : [];
+  });
 }
 
 function groupFields(context: SchemaContext, table: Table): GraphQLFieldConfigMap<unknown, unknown> {
@@ -88,12 +104,17 @@ function groupFields(context: SchemaContext, table: Table): GraphQLFieldConfigMa
 function groupByFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
   const column = addedEnum(context, table, 'column')!;
   const hasTruncation = context.model.addedTypes.includes('DateTruncation');
+  const related = keyRelationships(context, table).map(({ relationship, target }) => {
+    const type = addedInput(context, target, 'groupBy')!;
+    return [relationship.fieldName, typed(type, { kind: 'group_related', relationship, target })] as const;
+  });
   return {
-    column: typed(new GraphQLNonNull(column), { kind: 'group_column' }),
+    column: typed(related.length > 0 ? column : new GraphQLNonNull(column), { kind: 'group_column' }),
     ...(hasTruncation && {
       truncate: typed(dateTruncationType, { kind: 'truncate' }),
       timeZone: typed(StringType, { kind: 'time_zone' }),
     }),
+    ...Object.fromEntries(related),
   };
 }
 

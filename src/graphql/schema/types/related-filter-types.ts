@@ -1,8 +1,8 @@
 /** The inputs that filter by rows of a to-many relationship, one by one or together (docs/filters.md). */
 import { type GraphQLInputFieldConfig, type GraphQLInputFieldConfigMap, GraphQLInputObjectType } from 'graphql';
-import { isGroupable } from '../../model/extensions/added-types.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table } from '../../model/model.ts';
+import { isGroupable } from '../../model/tables/columns.ts';
 import { fieldMap } from '../field-map.ts';
 import { type InputFieldOrigin, typed } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';
