@@ -433,8 +433,8 @@ describe('orderBy', () => {
     ['{sum: {price: DescNullsLast}}', [1, null, 2]],
     ['{sum: {big: AscNullsFirst}}', [null, 2, 1]],
     ['{avg: {weight: DescNullsLast}}', [null, 2, 1]],
-    // Entries of one object count in the order of the type.
-    ['{min: {label: AscNullsLast}, key: {buyerId: DescNullsLast}}', [2, 1, null]],
+    // Entries of one object count in the order in which they stand.
+    ['{min: {label: AscNullsLast}, key: {buyerId: DescNullsLast}}', [2, null, 1]],
     ['[{min: {label: AscNullsLast}}, {key: {buyerId: DescNullsLast}}]', [2, null, 1]],
     ['{max: {paid: AscNullsFirst}}', [null, 2, 1]],
   ])('%s', async (orderBy, buyers) => {

@@ -168,12 +168,20 @@ function patternOf(random: Random, operator: string, text: string): string {
 /** A value of `orderBy`; there is no such argument where no column can be ordered by. */
 export function writeOrder(writer: Writer, material: Material, entity: Entity): Written {
   const { random } = writer;
-  const element = () => writeOrderElement(writer, material, entity, 0);
+  const single = () => writeOrderElement(writer, material, entity, 0);
+  const element = () => (entity.isExact && random.chance(0.15) ? joinObjects(single(), single()) : single());
   const type = `${entity.base}OrderBy`;
   if (random.chance(0.1)) return writer.value({ type }, element);
   const many = () =>
     writeList(Array.from({ length: random.int(0, 3) }, () => writer.value({ type, isRequired: true }, element)));
   return writer.value({ type: `[${type}!]` }, many);
+}
+
+/** One object with the members of both, unless they share one. */
+function joinObjects(one: Written, other: Written): Written {
+  const [left, right] = [one.json as object, other.json as object];
+  if (Object.keys(left).some((key) => key in right)) return one;
+  return { text: `{${one.text.slice(1, -1)}, ${other.text.slice(1, -1)}}`, json: { ...left, ...right } };
 }
 
 /** A direction of an order. */

@@ -27,10 +27,12 @@ import {
   typeFromAST,
   type ValueNode,
   type VariableNode,
+  valueFromASTUntyped,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import { PublicError } from '../../../shared/errors.ts';
+import { hasGivenOrder } from '../../schema/given-order.ts';
 import { fragmentsOf } from './collect-fields.ts';
 import { coercerOf, type InputCoercer, PlainRecord } from './input-coercer.ts';
 import { inputFieldsOf } from './input-fields.ts';
@@ -163,8 +165,16 @@ function defaultOf(node: ValueNode | undefined, type: GraphQLInputType): () => u
 }
 
 function storableDefault(node: ValueNode, type: GraphQLInputType): unknown {
-  const value = coerceInputLiteral(node, type);
+  const value = coerceDefault(node, type);
   return findUnstorable({ value }) === null ? value : undefined;
+}
+
+// graphql-js makes objects in the order of their types.
+function coerceDefault(node: ValueNode, type: GraphQLInputType): unknown {
+  const named = getNamedType(type);
+  const isOrdered = isInputObjectType(named) && hasGivenOrder(named);
+  const fitting = isOrdered ? coercerOf(type)(valueFromASTUntyped(node), 0) : undefined;
+  return fitting === undefined ? coerceInputLiteral(node, type) : fitting;
 }
 
 /** Coerces the values of a request, and reads lifted lists. Ignores values without a declaration. */

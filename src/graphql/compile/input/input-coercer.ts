@@ -14,7 +14,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
-import { hasDefault, inputFieldsOf, inTypeOrder } from './input-fields.ts';
+import { hasDefault, inOrder, inputFieldsOf } from './input-fields.ts';
 import { textProblem } from './storable-text.ts';
 
 /** An object without methods that engines do not store as a hash table, unlike the result of `Object.create(null)`. */
@@ -87,7 +87,7 @@ function coerceList(coerceItem: InputCoercer): InputCoercer {
   };
 }
 
-/** Coercers of an object's members, in the type's field order, for the keys that a client sent. */
+/** Coercers of an object's members, in the order in which they count, for the keys that a client sent. */
 interface ObjectCoercers {
   readonly keys: readonly string[];
   readonly members: readonly { readonly name: string; readonly coerce: InputCoercer }[];
@@ -131,5 +131,5 @@ function coercersOf(type: GraphQLInputObjectType, keys: readonly string[]): Obje
     if (value === undefined) return null;
     members.push({ name: field.name, coerce: () => value, index });
   }
-  return { keys, members: inTypeOrder(members) };
+  return { keys, members: inOrder(type, members) };
 }

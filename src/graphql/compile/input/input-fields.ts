@@ -3,6 +3,7 @@
  * table that many others refer to has a filter with hundreds of fields.
  */
 import { type GraphQLInputField, type GraphQLInputObjectType, isRequiredInputField } from 'graphql';
+import { hasGivenOrder } from '../../schema/given-order.ts';
 
 /** A field with its place in the type. */
 export interface PlacedField {
@@ -36,7 +37,7 @@ export function hasDefault({ default: made, defaultValue }: GraphQLInputField): 
   return made !== undefined || defaultValue !== undefined;
 }
 
-/** Fields in the order of their type. */
-export function inTypeOrder<T extends { readonly index: number }>(fields: T[]): readonly T[] {
-  return fields.length < 2 ? fields : fields.sort((left, right) => left.index - right.index);
+/** Given fields in the order in which they count: of their type, or as they are given. */
+export function inOrder<T extends { readonly index: number }>(type: GraphQLInputObjectType, fields: T[]): readonly T[] {
+  return fields.length < 2 || hasGivenOrder(type) ? fields : fields.sort((left, right) => left.index - right.index);
 }

@@ -23,7 +23,7 @@ import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import { decodeOnce, type Elements } from '../cursor/read-cursor.ts';
 import { scalarText } from './composite-text.ts';
-import { inputFieldsOf, inTypeOrder } from './input-fields.ts';
+import { inOrder, inputFieldsOf } from './input-fields.ts';
 import { answerFor, type LengthLimit, type Shape, type ShapeQuestion, type ValueQuestion } from './shape.ts';
 import type { Path, RowKey, Slot, TextForm } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
@@ -99,7 +99,7 @@ export class Input {
     return this.#node.kind === Kind.NULL ? 'null' : 'value';
   }
 
-  /** The given fields of an input object, in the order of its type, without absent variables. */
+  /** The given fields of an input object, in the order in which they count, without absent variables. */
   fields(): readonly { readonly field: GraphQLInputField; readonly input: Input }[] {
     const type = getNullableType(this.type);
     invariant(isInputObjectType(type), 'not an input object');
@@ -110,7 +110,7 @@ export class Input {
       const placed = byName.get(name);
       return placed === undefined ? [] : [{ ...placed, source }];
     });
-    return inTypeOrder(fields).flatMap(({ field, source }) => {
+    return inOrder(type, fields).flatMap(({ field, source }) => {
       const input = new Input(this.#scope, `${this.#name}.${field.name}`, field.type, source);
       return input.#state() === 'absent' ? [] : [{ field, input }];
     });

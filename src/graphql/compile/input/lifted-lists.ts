@@ -22,7 +22,7 @@ import { PublicError } from '../../../shared/errors.ts';
 import { tableRootFields } from '../../model/inflect.ts';
 import { argumentOrigin } from '../../schema/origin.ts';
 import { PlainRecord } from './input-coercer.ts';
-import { inputFieldsOf, inTypeOrder, type PlacedField } from './input-fields.ts';
+import { inOrder, inputFieldsOf, type PlacedField } from './input-fields.ts';
 import type { Variables } from './slot.ts';
 import { findUnstorable, lifted, printPath } from './storable-text.ts';
 
@@ -115,7 +115,7 @@ function literalObject(node: ObjectValueNode, type: GraphQLInputObjectType, scop
   if (placed.includes(undefined)) return undefined;
   const others = always.filter(({ field }) => !given.has(field.name));
   const object = new PlainRecord();
-  for (const { field } of inTypeOrder([...(placed as PlacedField[]), ...others])) {
+  for (const { field } of inOrder(type, [...(placed as PlacedField[]), ...others])) {
     const member = given.get(field.name);
     const value = member === undefined ? field.default?.value : literalValue(member, field.type, scope);
     if (value !== undefined) object[field.name] = value;

@@ -4,6 +4,7 @@ import { isOrderable, rankEntries } from '../../model/extensions/added-entries.t
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
+import { givenOrder } from '../given-order.ts';
 import { typed } from '../origin.ts';
 import { addedInput, type SchemaContext, sharedInput } from '../schema-context.ts';
 import { takingFunctions } from './aggregate-types.ts';
@@ -24,7 +25,9 @@ export function defineOrderByTypes(
 ): void {
   const names = tableTypeNames(table.baseName);
   const define = (name: string, fields: () => readonly NamedInputField[]) =>
-    defineType(name, () => new GraphQLInputObjectType({ name, fields: () => fieldMap(fields()) }));
+    defineType(name, () => new GraphQLInputObjectType({ name, fields: () => fieldMap(fields()), extensions }));
+  // In pg_graphql, several columns of one entry count in the order of the table.
+  const extensions = context.hasReads(table.namespace) ? givenOrder : {};
   // An input without fields is invalid.
   if (isOrderable(table)) {
     define(names.orderBy, () => [
