@@ -207,6 +207,7 @@ export function model({ tables = [], enums = [], routines = [], namespaces = ['l
       inflectNames: true,
       introspection: name.endsWith('+'),
       extensions: [],
+      jsonValues: false,
     })),
     tables: new Map(tables.map((t) => [t.oid, t])),
     writeOnly: [],

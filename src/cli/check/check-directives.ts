@@ -18,7 +18,7 @@ type Kind = 'true' | 'enabled' | 'list' | 'any';
 const known: Readonly<Record<CommentedObject, Readonly<Record<string, Kind>>>> = {
   namespace: {
     inflect_names: 'true', introspection: 'true', max_rows: 'any', extensions: 'any', totalCount: 'enabled', aggregate: 'enabled',
-    numbers: 'any', ignore: 'list',
+    numbers: 'any', json: 'any', ignore: 'list',
   }, // biome-ignore format: a table of names
   table: {
     name: 'any', description: 'any', totalCount: 'enabled', aggregate: 'enabled', primary_key_columns: 'any',

@@ -105,8 +105,9 @@ const emptyContent: Content = {
   addedTypes: [],
 };
 
-function toModelNamespace({ name, inflectNames, introspection, extensions }: ContextNamespace): ModelNamespace {
-  return { name, inflectNames, introspection, extensions };
+function toModelNamespace(from: ContextNamespace): ModelNamespace {
+  const { name, inflectNames, introspection, extensions, jsonValues } = from;
+  return { name, inflectNames, introspection, extensions, jsonValues };
 }
 
 function* buildContent(context: ModelContext): Sliced<Content> {

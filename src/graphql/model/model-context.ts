@@ -142,6 +142,7 @@ export function createContext(
         totalCount: hasReads && settings.totalCount === true,
         aggregate: hasReads && settings.aggregate === true,
         exactNumbers: hasReads && settings.numbers === 'text',
+        jsonValues: hasReads && settings.json === 'value',
       };
       return [row._id, { ...settings, ...resolved, oid: row._id, name: row.nspname, exposed }];
     }),

@@ -89,6 +89,8 @@ export interface ModelNamespace {
   readonly introspection: boolean;
   /** Extensions that apply to its tables and functions. */
   readonly extensions: readonly ExtensionName[];
+  /** JSON of its tables and functions travels as values, not as texts (extension `reads`). */
+  readonly jsonValues: boolean;
 }
 
 /** The part of the database that one role may see, as plain data. */

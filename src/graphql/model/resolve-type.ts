@@ -39,11 +39,26 @@ export type TypeResolvers = (namespace: ContextNamespace | null) => TypeResolver
 
 /** Resolvers for the schema's enums. */
 export function createTypeResolvers(context: ModelContext, enums: EnumTypes): TypeResolvers {
-  const [plain, extended] = [createTypeResolver(context, enums, false), createTypeResolver(context, enums, true)];
-  return (namespace) => (namespace?.extensions.includes('reads') ? extended : plain);
+  const make = (form: TypeForm) => createTypeResolver(context, enums, form);
+  const plain = make({ resolvesDomains: false, json: 'JSON' });
+  const [texts, values] = (['JSON', 'JSONValue'] as const).map((json) => make({ resolvesDomains: true, json }));
+  return (namespace) => {
+    if (!namespace?.extensions.includes('reads')) return plain;
+    return namespace.jsonValues ? values! : texts!;
+  };
 }
 
-function createTypeResolver(context: ModelContext, enums: EnumTypes, resolvesDomains: boolean): TypeResolver {
+/** How types of a namespace are encoded. */
+interface TypeForm {
+  readonly resolvesDomains: boolean;
+  readonly json: 'JSON' | 'JSONValue';
+}
+
+function createTypeResolver(
+  context: ModelContext,
+  enums: EnumTypes,
+  { resolvesDomains, json }: TypeForm,
+): TypeResolver {
   const values = new Map<string, ValueType | null>();
   const casts = new Map<string, SqlType>();
   const cast = (declared: DeclaredType): SqlType =>
@@ -56,9 +71,16 @@ function createTypeResolver(context: ModelContext, enums: EnumTypes, resolvesDom
       return { ...type, base, blankPadded, fromTexts, maxLength: type.maxLength ?? base.maxLength };
     });
   const value = (declared: DeclaredType): ValueType | null =>
-    remember(values, keyOf(declared), () => toValueType(context, enums, declared, cast));
+    remember(values, keyOf(declared), () => travelling(toValueType(context, enums, declared, cast), json));
   const isNeverNull = (declared: DeclaredType) => cast(declared).base !== null && refusesNull(context, declared.oid);
   return { value, cast, isNeverNull };
+}
+
+/** The type with JSON as it travels. */
+function travelling(type: ValueType | null, json: TypeForm['json']): ValueType | null {
+  if (type?.kind === 'list' && type.element.kind === 'scalar' && type.element.scalar === 'JSON')
+    return { ...type, element: { ...type.element, scalar: json } };
+  return type?.kind === 'scalar' && type.scalar === 'JSON' ? { ...type, scalar: json } : type;
 }
 
 function refusesNull({ catalog }: Pick<ModelContext, 'catalog'>, oid: string): boolean {

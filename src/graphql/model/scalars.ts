@@ -73,6 +73,8 @@ const scalars = {
   },
   UUID: { ...plain, filter: 'membership', form: 'quoted', cursorForm: 'quoted', maxBytes: 38 },
   JSON: { ...special, filter: null, output: 'json_text' },
+  /** `JSON` where it travels as a value: PostgreSQL's text of `json` and `jsonb` is JSON. */
+  JSONValue: { ...special, filter: null, form: 'json' },
   Cursor: { ...special, filter: null },
   BigFloat: {
     ...plain,
@@ -86,11 +88,11 @@ const scalars = {
   Opaque: { ...special, filter: 'equality', output: 'jsonb' },
 } as const satisfies Readonly<Record<string, ScalarRow>>;
 
-/** Name of a scalar. */
+/** Name of a scalar; of `JSON`, one for each way in which it travels. */
 export type ScalarName = keyof typeof scalars;
 
-/** Names of all scalars. */
-export const scalarNames = Object.keys(scalars) as readonly ScalarName[];
+/** Names of all scalars that clients see. */
+export const scalarNames = (Object.keys(scalars) as readonly ScalarName[]).filter((name) => name !== 'JSONValue');
 
 /** What code knows of a scalar. */
 export function scalarRow(scalar: ScalarName): ScalarRow {

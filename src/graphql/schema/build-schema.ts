@@ -11,6 +11,7 @@ import {
 import { inSlices, mapInSlices, type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
 import { enumFilterName, tableTypeNames } from '../model/inflect.ts';
 import type { Model, Table } from '../model/model.ts';
+import { scalarNames } from '../model/scalars.ts';
 import { describeSharedType, describesAnything, describeType } from './describe-type.ts';
 import { LazySchema } from './lazy-schema.ts';
 import { type DefineType, type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
@@ -21,7 +22,7 @@ import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
 import { buildFilterType } from './types/filter-type.ts';
 import { defineFunctionInputs, defineIsFilter } from './types/function-inputs.ts';
 import { dateTruncationType, defineGroupTypes } from './types/group-types.ts';
-import { defineJsonFilterTypes } from './types/json-filter-types.ts';
+import { defineJsonFilterTypes, namedJson } from './types/json-filter-types.ts';
 import { buildObjectType, defineResultType, nodeInterface } from './types/object-type.ts';
 import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
 import { orderByDirectionType } from './types/order-by-direction.ts';
@@ -152,7 +153,7 @@ function defineBuiltInTypes(context: SchemaContext): void {
   const { types } = context;
   const described = [...operatorFilterTypes, orderByDirectionType];
   const builtIn = [
-    ...Object.values(scalarTypes),
+    ...scalarNames.map((name) => scalarTypes[name === 'JSON' ? namedJson(context) : name]),
     ...(describesAnything(context) ? described.map(describeSharedType) : described),
     ...[filterIsType, nodeInterface, pageInfoType],
     ...introspectionTypes,

@@ -26,7 +26,7 @@ import { findInDocument, findInVariables, type Mistake, type WrongValue } from '
 import { fieldOrigin, type InputFieldOrigin, inputFieldOrigin } from './origin.ts';
 import { StringEnumType } from './types/enum-types.ts';
 import { orderByDirectionType } from './types/order-by-direction.ts';
-import { textScalars } from './types/scalars.ts';
+import { scalarTypes, textScalars } from './types/scalars.ts';
 
 /** What to write instead. */
 export interface Correction {
@@ -103,7 +103,7 @@ function correctValue(wrong: WrongValue, message: string): Correction | null {
     if (!/^\w+$/.test(word)) return null;
     return type === orderByDirectionType ? correctDirection(wrong, word) : correctEnum(type, message);
   }
-  if (!textScalars.has(type.name)) return null;
+  if (!textScalars.has(type.name) || type === scalarTypes.JSONValue) return null;
   if (type.name === 'JSON') return form('Send the text of the JSON, such as "{\\"a\\": 1}".');
   return ['name', 'number', 'boolean'].includes(shape) ? form(`Send a string: "${shorten(text)}".`) : null;
 }

@@ -92,6 +92,17 @@ function overlappingFieldsRule(context: ValidationContext): ASTVisitor {
   return OverlappingFieldsCanBeMergedRule(Object.create(context, { reportError: { value: reportError } }));
 }
 
+/** Allows a variable `JSON` wherever a type of that name stands: JSON travels in two ways, and each place coerces it. */
+function allowedPositionsRule(context: ValidationContext): ASTVisitor {
+  const reportError = (error: GraphQLError) => {
+    const [, given, expected] = positionTypes.exec(error.message) ?? [];
+    if (given === undefined || (given !== expected && given !== `${expected}!`)) context.reportError(error);
+  };
+  return VariablesInAllowedPositionRule(Object.create(context, { reportError: { value: reportError } }));
+}
+
+const positionTypes = /^Variable "\$\w+" of type "([\w![\]]+)" used in position expecting type "([\w![\]]+)"\.$/;
+
 const conflictingTypesOnly = new RegExp(
   '^Fields "\\w+" conflict because ' +
     '(?:(?:subfields "\\w+" conflict because )*they return conflicting types "[\\w![\\]]+" and "[\\w![\\]]+"' +
@@ -102,6 +113,7 @@ const conflictingTypesOnly = new RegExp(
 const changes = new Map<ValidationRule, ValidationRule | null>([
   [KnownOperationTypesRule, supportedOperationTypesRule],
   [OverlappingFieldsCanBeMergedRule, overlappingFieldsRule],
+  [VariablesInAllowedPositionRule, allowedPositionsRule],
   [SingleFieldSubscriptionsRule, null],
   [NoUnusedFragmentsRule, null],
   [NoUnusedVariablesRule, null],
@@ -110,4 +122,4 @@ const strictRules = specifiedRules.flatMap((rule) => {
   const change = changes.get(rule);
   return change === null ? [] : [change ?? rule];
 });
-const compatibleRules = strictRules.filter((rule) => rule !== VariablesInAllowedPositionRule);
+const compatibleRules = strictRules.filter((rule) => rule !== allowedPositionsRule);

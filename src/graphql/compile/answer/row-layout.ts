@@ -1,6 +1,8 @@
 /** Lays out one row: the columns it needs in a select, and how they become JSON (answer-layout.ts). */
 import type { ResultColumn, ValueType } from '../../model/model.ts';
 import { scalarRow } from '../../model/scalars.ts';
+import { isJsonValue } from '../../model/tables/columns.ts';
+import type { Slot } from '../input/slot.ts';
 import type { CallPlan, Keyed, ObjectPlan, Typename, WritePlan } from '../plan/plan.ts';
 import { isTypename, printObjectQuery } from '../sql/object.ts';
 import { type PrintedValue, printCall, printMembers, type SqlPrinter } from '../sql/printer.ts';
@@ -140,16 +142,19 @@ function valuePiece(context: RowContext, value: PrintedValue): RowPart {
   if (value.kind === 'column' && value.at === null) return { kind: 'column', ...columnIn(context, value.column) };
   const printed = printer.printValue(printer, value, row);
   if (value.kind === 'node_id') return { kind: 'column', index: selection.add('node_id', printed), form: 'text' };
-  if (value.kind === 'column') return { kind: 'column', index: selection.add(null, printed), form: 'text' };
+  if (value.kind === 'column') {
+    const form = isJsonValue(value.column.type) ? 'json' : 'text';
+    return { kind: 'column', index: selection.add(null, printed), form };
+  }
   const json = sql`pg_catalog.to_json(${printed})`;
   const called = isRow === null ? json : sql`case when ${isRow} then ${json} end`;
   return { kind: 'column', index: selection.add(null, called), form: 'json' };
 }
 
-/** Prints a root call with a single plain value as the call alone; null for other values. */
-export function printCalledValue(call: CallPlan) {
+/** Prints a root call with a single plain value as the call alone; null for other values, and parts of them. */
+export function printCalledValue({ call, at }: { readonly call: CallPlan; readonly at: Slot | null }) {
   const { result, returnsSet } = call.routine;
-  if (returnsSet || result.kind !== 'value' || result.type.kind !== 'scalar') return null;
+  if (at !== null || returnsSet || result.kind !== 'value' || result.type.kind !== 'scalar') return null;
   const { form } = scalarRow(result.type.scalar);
   if (form === null) return null;
   return { select: sql`select ${printCall(call, null)}`, column: { kind: 'column', index: 0, form } as const };

@@ -7,6 +7,7 @@
  */
 import type { Table, ValueType } from '../../model/model.ts';
 import { type ScalarName, scalarRow } from '../../model/scalars.ts';
+import { isJson } from '../../model/tables/columns.ts';
 import type { AnswerColumn } from '../answer/answer-layout.ts';
 import { jsonColumn, type RowContext, rawColumn } from '../answer/row-layout.ts';
 import type { Slot } from '../input/slot.ts';
@@ -38,6 +39,7 @@ function elementOf(expression: OrderExpression): Element {
 }
 
 function elementOfType(type: ValueType | null): Element {
+  if (isJson(type)) return 'JSON';
   return type?.kind === 'scalar' ? type.scalar : (type?.kind ?? null);
 }
 

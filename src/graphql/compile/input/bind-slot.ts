@@ -6,6 +6,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { invariant, unreachable } from '../../../shared/invariant.ts';
+import { templateText } from '../../schema/types/json-text.ts';
 import { decodeOnce } from '../cursor/read-cursor.ts';
 import { arrayText, formText, listText, placesText, presenceText, recordText, scalarText } from './composite-text.ts';
 import { readOnce } from './read-once.ts';
@@ -35,6 +36,8 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       return slot.value;
     case 'scalar':
       return scalarText(valueAt(source.variables, slot.path));
+    case 'json':
+      return templateText(slot.template, (key) => source.variables[key]);
     case 'list':
       return listText(valueAt(source.variables, slot.path));
     case 'array':

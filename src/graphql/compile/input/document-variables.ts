@@ -33,6 +33,7 @@ import {
 } from 'graphql';
 import { PublicError } from '../../../shared/errors.ts';
 import { hasGivenOrder } from '../../schema/given-order.ts';
+import { scalarTypes } from '../../schema/types/scalars.ts';
 import { fragmentsOf } from './collect-fields.ts';
 import { coercerOf, type InputCoercer, PlainRecord } from './input-coercer.ts';
 import { inputFieldsOf } from './input-fields.ts';
@@ -96,12 +97,14 @@ export function examineVariables(
   const enterVariable = (node: VariableNode): void => {
     const name = node.name.value;
     const definition = declared.get(name);
-    const placeType = typeInfo.getInputType();
-    if (!definition?.type || !placeType) return;
+    // Only within a JSON literal does a variable stand in no type.
+    const placeType = typeInfo.getInputType() ?? scalarTypes.JSONValue;
+    if (!definition?.type) return;
     // The planner handles absent and null values, so nullability alone is no difference.
     const place = getNullableType(placeType);
     if (isTypeSubTypeOf(schema, definition.type, place)) return;
-    const key = `${name}#${String(place)}`;
+    // Two scalars have the name `JSON`.
+    const key = `${name}#${String(place)}${getNamedType(place) === scalarTypes.JSONValue ? ' value' : ''}`;
     keys.set(node, key);
     const { defaultValue } = definition;
     const isOptional = defaultValue === undefined;

@@ -21,6 +21,8 @@ import {
 } from 'graphql';
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
+import { hasVariables, jsonTemplate } from '../../schema/types/json-text.ts';
+import { scalarTypes } from '../../schema/types/scalars.ts';
 import { decodeOnce, type Elements } from '../cursor/read-cursor.ts';
 import { scalarText } from './composite-text.ts';
 import { inOrder, inputFieldsOf } from './input-fields.ts';
@@ -180,6 +182,11 @@ export class Input {
   }
 
   #constantSlot(): Slot {
+    if (this.#node !== null && getNullableType(this.type) === scalarTypes.JSONValue && hasVariables(this.#node)) {
+      const template = jsonTemplate(this.#node, (node) => this.#scope.variableKey(node)!);
+      invariant(template, 'validation has refused what is no JSON');
+      return { kind: 'json', template };
+    }
     const value = this.#node?.kind === Kind.NULL ? null : scalarText(this.#constant());
     const problem = value === null ? null : textProblem(value);
     if (problem !== null) {

@@ -21,10 +21,13 @@ import {
 import { PublicError } from '../../../shared/errors.ts';
 import { tableRootFields } from '../../model/inflect.ts';
 import { argumentOrigin } from '../../schema/origin.ts';
+import { hasVariables, jsonTemplate, templateLength, templateText } from '../../schema/types/json-text.ts';
+import { scalarTypes } from '../../schema/types/scalars.ts';
 import { PlainRecord } from './input-coercer.ts';
 import { inOrder, inputFieldsOf, type PlacedField } from './input-fields.ts';
 import type { Variables } from './slot.ts';
 import { findUnstorable, lifted, printPath } from './storable-text.ts';
+import { maxTexts } from './text-bound.ts';
 
 /** A list in the document. */
 export interface LiftedList {
@@ -60,8 +63,14 @@ type KeyOf = (node: ValueNode) => string | null;
 /** The variables, with the values of the lists. */
 export function readLiftedLists(lists: readonly LiftedList[], keyOf: KeyOf, declared: Variables): CoercedVariables {
   const variables: Record<string, unknown> = { ...declared };
+  const room = { characters: maxTexts };
   for (const { key, node, type } of lists) {
-    const value = literalValue(node, type, { keyOf, variables });
+    const value = literalValue(node, type, { keyOf, variables, room });
+    if (room.characters < 0) {
+      const message = `The JSON in "${printPath([key])}" has more than ${maxTexts} characters. Send fewer entries.`;
+      const errors = [new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'operands' } })];
+      return { kind: 'refused', errors };
+    }
     const problem = value === undefined ? 'does not fit its place' : unstorableProblem({ [key]: value });
     if (problem !== null) {
       const message = `The value of "${printPath([key])}" ${problem}.`;
@@ -80,6 +89,8 @@ function unstorableProblem(value: object): string | null {
 interface LiteralScope {
   readonly keyOf: KeyOf;
   readonly variables: Variables;
+  /** How many characters of JSON there may be: a long variable may be in it many times. */
+  readonly room: { characters: number };
 }
 
 /** The value of a literal with variables, as the GraphQL specification has it; undefined if it does not fit. */
@@ -88,12 +99,21 @@ function literalValue(node: ValueNode, type: GraphQLInputType, scope: LiteralSco
   if (node.kind === Kind.VARIABLE) return variableValue(node, scope);
   if (node.kind === Kind.NULL) return null;
   if (isListType(type)) return literalList(node, type.ofType as GraphQLInputType, scope);
+  if (type === scalarTypes.JSONValue && hasVariables(node)) return literalJson(node, scope);
   if (!isInputObjectType(type)) return coerceInputLiteral(node, type);
   return node.kind === Kind.OBJECT ? literalObject(node, type, scope) : undefined;
 }
 
 function variableValue(node: ValueNode, { keyOf, variables }: LiteralScope): unknown {
   return variables[keyOf(node)!];
+}
+
+function literalJson(node: ValueNode, { keyOf, variables, room }: LiteralScope): string | undefined {
+  const template = jsonTemplate(node, (variable) => keyOf(variable)!);
+  if (template === undefined) return undefined;
+  const read = (key: string) => variables[key];
+  room.characters -= templateLength(template, read);
+  return room.characters < 0 ? undefined : templateText(template, read);
 }
 
 function literalList(node: ValueNode, element: GraphQLInputType, scope: LiteralScope): unknown {

@@ -1,4 +1,5 @@
 /** Sources of the parameters of statements: what a plan says of values. bind-slot.ts fills them. */
+import type { JsonTemplate } from '../../schema/types/json-text.ts';
 import type { Run } from './update-list.ts';
 
 /**
@@ -17,6 +18,8 @@ export type Slot =
   | { readonly kind: 'constant'; readonly value: string | null; readonly name?: string }
   /** A scalar or enum of the variables. */
   | { readonly kind: 'scalar'; readonly path: Path }
+  /** A JSON literal of the document with variables in it. */
+  | { readonly kind: 'json'; readonly template: JsonTemplate }
   /** A whole list of scalars from the variables, as a PostgreSQL array. */
   | { readonly kind: 'list'; readonly path: Path }
   /** A list in the document, with slots as elements. */

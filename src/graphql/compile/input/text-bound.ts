@@ -2,6 +2,7 @@
  * How long the texts of lists and objects can become. A variable of a megabyte may be in them a thousand times,
  * and each array or composite value around it may double its quotes.
  */
+import { templateLength } from '../../schema/types/json-text.ts';
 import { formLength } from './composite-text.ts';
 import type { Slot, Variables } from './slot.ts';
 import { entryValue } from './update-list.ts';
@@ -10,7 +11,7 @@ import { entriesAt, valueAt } from './variable-path.ts';
 /** Most characters of the texts that {@link textBound} counts. */
 export const maxTexts = 64_000_000;
 
-const counted: ReadonlySet<Slot['kind']> = new Set(['array', 'record', 'composite', 'entry_values']);
+const counted: ReadonlySet<Slot['kind']> = new Set(['array', 'json', 'record', 'composite', 'entry_values']);
 
 /** At most so many characters has the text of a slot with lists or objects of the document, or composite values; 0 for other slots. */
 export function textBound(slot: Slot, variables: Variables): number {
@@ -24,6 +25,8 @@ function boundOf(slot: Slot, variables: Variables): number {
     case 'scalar':
     case 'list':
       return lengthOf(valueAt(variables, slot.path));
+    case 'json':
+      return templateLength(slot.template, (key) => variables[key]);
     case 'composite':
       return formLength(slot.form, valueAt(variables, slot.path));
     case 'array':

@@ -146,7 +146,7 @@ function printMutationField(plan: OperationPlan, field: SelectedValue, longObjec
     return [valueStatement(statement, layout, refusalsOf(write))];
   }
   const check = offsetCheck(plan, [field]);
-  const called = field.kind === 'call' ? printCalledValue(field.call) : null;
+  const called = field.kind === 'call' ? printCalledValue(field) : null;
   if (called !== null) return [valueStatement(sql`${called.select}${check}`, layOutAll([called.column]))];
   const value = isTypename(field)
     ? sql`${literal(field.name)}::pg_catalog.text`

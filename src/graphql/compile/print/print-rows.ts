@@ -74,7 +74,7 @@ function printField(printer: SqlPrinter, value: ValuePlan): PrintedField | null 
     return printByKey(printer, value.object, (row) => printKey(table, slots, row), table);
   }
   if (value.kind === 'call') {
-    const printed = printCalledValue(value.call);
+    const printed = printCalledValue(value);
     return printed && { select: printed.select, count: 1, pieces: [printed.column] };
   }
   if (value.kind !== 'connection' || value.connection.source.kind !== 'table') return null;

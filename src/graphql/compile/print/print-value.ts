@@ -2,7 +2,10 @@
  * Prints the value of a response key, in a statement with the current row in scope.
  */
 import { invariant, unreachable } from '../../../shared/invariant.ts';
+import type { ValueType } from '../../model/model.ts';
+import { isJsonValue } from '../../model/tables/columns.ts';
 import { printNodeId } from '../cursor/print-cursor.ts';
+import type { Slot } from '../input/slot.ts';
 import type { ObjectPlan, ResultPlan, RowSource, SelectedValue } from '../plan/plan.ts';
 import { printJoin, printKey, where } from '../sql/condition.ts';
 import { printObject } from '../sql/object.ts';
@@ -21,7 +24,7 @@ export function printValue(printer: SqlPrinter, value: PrintedValue, row: Row | 
     case 'column':
       return value.at === null
         ? printOutput(current(row).column(value.column), value.column.type!, printer.enums)
-        : printJsonText(current(row).column(value.column), param(value.at, builtin.text, { array: true }));
+        : printJsonPart(current(row).column(value.column), value.column.type, value.at);
     case 'node_id':
       return printNodeId(value.table, current(row));
     case 'call':
@@ -49,7 +52,7 @@ function printCallResult(printer: SqlPrinter, { call, at }: CalledValue, row: Ro
       case 'value':
         return at === null
           ? printOutput(value, routine.result.type, printer.enums)
-          : printJsonText(value, param(at, builtin.text, { array: true }));
+          : printJsonPart(value, routine.result.type, at);
       case 'record':
         return sql`pg_catalog.to_jsonb(${value})`;
       default:
@@ -69,6 +72,12 @@ function printCallResult(printer: SqlPrinter, { call, at }: CalledValue, row: Ro
   if (result.kind !== 'value' || !isReadTwice(result.type, printer.enums)) return output(invoked);
   // `offset 0` keeps the planner from repeating the call at each use.
   return sql`(select ${output(value)} from (select ${invoked} as "v" offset 0) as ${ident(alias)})`;
+}
+
+/** The part at a path, as the type travels. */
+function printJsonPart(value: Sql, type: ValueType | null, at: Slot): Sql {
+  const path = param(at, builtin.text, { array: true });
+  return isJsonValue(type) ? sql`(${value} operator(pg_catalog.#>) ${path})` : printJsonText(value, path);
 }
 
 type CalledValue = Extract<PrintedValue, { kind: 'call' }>;

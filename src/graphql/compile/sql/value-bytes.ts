@@ -3,6 +3,7 @@
  */
 import type { ResultColumn, SqlType, ValueType } from '../../model/model.ts';
 import { scalarRow } from '../../model/scalars.ts';
+import { isJsonValue } from '../../model/tables/columns.ts';
 import type { ValuePlan } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 
@@ -68,10 +69,10 @@ export function isPrintedAsText(value: ValuePlan): boolean {
     case 'node_id':
       return true;
     case 'column':
-      return value.at !== null || isText(value.column) || isTextual(value.column.type);
+      return value.at === null ? isText(value.column) || isTextual(value.column.type) : !isJsonValue(value.column.type);
     case 'call': {
       const { result } = value.call.routine;
-      return value.at !== null || (result.kind === 'value' && isTextual(result.type));
+      return result.kind === 'value' && (value.at === null ? isTextual(result.type) : !isJsonValue(result.type));
     }
     default:
       return false;

@@ -95,8 +95,9 @@ function extensionProblem(
   const namespace = namespaces.get(kind === 'table' ? (catalog.table(oid)?.relnamespace ?? '') : oid);
   if (namespace?.extensions.includes('reads') !== true) return null;
   if (kind === 'namespace') {
-    const { numbers } = readSettings(catalog, kind, oid).settings;
-    return numbers === 'malformed' ? '"numbers" must be "text"' : null;
+    const { numbers, json } = readSettings(catalog, kind, oid).settings;
+    if (numbers === 'malformed') return '"numbers" must be "text"';
+    return json === 'malformed' ? '"json" must be "value" or "string"' : null;
   }
   const { manyToMany, partitions } = readSettings(catalog, kind, oid).settings;
   if (manyToMany === 'malformed')

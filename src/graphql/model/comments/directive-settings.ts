@@ -133,6 +133,7 @@ const readers = {
     maxRows: reader.rowCount('max_rows'),
     extensions: reader.extensions('extensions'),
     numbers: reader.word('numbers', ['text']),
+    json: reader.word('json', ['value', 'string']),
     totalCount: reader.isEnabled('totalCount'),
     aggregate: reader.isEnabled('aggregate'),
   }),

@@ -6,6 +6,7 @@ import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import { tableRootFields } from '../inflect.ts';
 import type { Column, Routine, Table, ValueType, WriteCommand } from '../model.ts';
 import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath, takenBy } from '../model-context.ts';
+import { isJson } from '../tables/columns.ts';
 import { otherTableName } from '../tables/tables.ts';
 import { rowOf } from './added-entries.ts';
 import { mutationFields } from './added-types.ts';
@@ -46,7 +47,7 @@ function hasKeyArguments(table: Table): boolean {
 }
 
 function isKeyType(type: ValueType | null): boolean {
-  return type?.kind === 'enum' || (type?.kind === 'scalar' && type.scalar !== 'JSON' && type.scalar !== 'Opaque');
+  return type?.kind === 'enum' || (type?.kind === 'scalar' && !isJson(type) && type.scalar !== 'Opaque');
 }
 
 function keyColumns({ primaryKey, columns }: Table): readonly Column[] {

@@ -162,9 +162,14 @@ function isPlain({ relkind, relhassubclass }: CatalogTable): boolean {
   return relkind === 'r' && relhassubclass !== true;
 }
 
-/** Clients see values of the type as JSON text. */
+/** Clients see values of the type as JSON, or its text. */
 export function isJson(type: ValueType | null): boolean {
-  return type?.kind === 'scalar' && type.scalar === 'JSON';
+  return type?.kind === 'scalar' && (type.scalar === 'JSON' || type.scalar === 'JSONValue');
+}
+
+/** Clients see values of the type as JSON. */
+export function isJsonValue(type: ValueType | null): boolean {
+  return type?.kind === 'scalar' && type.scalar === 'JSONValue';
 }
 
 /** Whether equality is defined for the column's values. */

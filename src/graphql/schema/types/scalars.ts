@@ -16,6 +16,7 @@ import {
   print,
 } from 'graphql';
 import { type ScalarName, scalarNames } from '../../model/scalars.ts';
+import { jsonTemplate, jsonValueText, templateText } from './json-text.ts';
 
 /** Converts an accepted literal or variable; undefined means "wrong kind of value". */
 interface Acceptance<T> {
@@ -25,7 +26,7 @@ interface Acceptance<T> {
   value(value: unknown): T | undefined;
 }
 
-function inputScalar<T>(name: ScalarName, description: string, acceptance: Acceptance<T>): GraphQLScalarType {
+function inputScalar<T>(name: string, description: string, acceptance: Acceptance<T>): GraphQLScalarType {
   const message = (found: string) => `${name} accepts ${acceptance.accepts}, found: ${found}.`;
   return new GraphQLScalarType({
     name,
@@ -74,6 +75,15 @@ const anyText: Acceptance<string> = {
   },
 };
 
+const anyJson: Acceptance<string> = {
+  accepts: 'JSON, without names in the place of values',
+  literal(node) {
+    const template = jsonTemplate(node, () => '');
+    return template && templateText(template, () => undefined);
+  },
+  value: jsonValueText,
+};
+
 const float: Acceptance<number> = {
   accepts: 'a number in the range of a 64-bit float',
   literal: (node) => (node.kind === Kind.INT || node.kind === Kind.FLOAT ? finite(Number(node.value)) : undefined),
@@ -105,7 +115,10 @@ function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-/** All scalars by name. Shared by all schemas of the process: they are independent of the database. */
+/**
+ * All scalars by name. Shared by all schemas of the process: they are independent of the database. `JSON` and `JSONValue` have one
+ * name: a place takes values as its column or argument does, and variables are coerced for their places.
+ */
 export const scalarTypes: Readonly<Record<ScalarName, GraphQLScalarType>> = {
   ID: inputScalar('ID', 'Identifies one row of one table. An opaque text.', text),
   Int: GraphQLInt,
@@ -118,6 +131,7 @@ export const scalarTypes: Readonly<Record<ScalarName, GraphQLScalarType>> = {
   BigInt: inputScalar('BigInt', 'A 64-bit integer; a string of digits in results.', integerText),
   UUID: inputScalar('UUID', 'A universally unique identifier.', text),
   JSON: inputScalar('JSON', 'A string that holds JSON text.', text),
+  JSONValue: inputScalar('JSON', 'Any JSON value.', anyJson),
   Cursor: inputScalar('Cursor', 'The place of a row in an ordered connection. An opaque text.', text),
   BigFloat: inputScalar('BigFloat', 'A number of any precision, as a string.', text),
   Opaque: inputScalar('Opaque', 'Any other type of PostgreSQL, in its text form.', anyText),

@@ -1,16 +1,15 @@
 import { getArgumentValues, getVariableValues, Kind, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { ValueType } from '../../../../src/graphql/model/model.ts';
-import type { ScalarName } from '../../../../src/graphql/model/scalars.ts';
+import { scalarNames } from '../../../../src/graphql/model/scalars.ts';
 import { buildSchema } from '../../../../src/graphql/schema/build-schema.ts';
-import { scalarTypes } from '../../../../src/graphql/schema/types/scalars.ts';
 import { validateDocument } from '../../../../src/graphql/schema/validate.ts';
 import { column, enumType, enumValue, listOf, model, routine, scalar, table } from '../../../support/model-builder.ts';
 
 const options = { strictVariablePositions: false, suggestions: true };
 
 /** A schema with one field per scalar that takes it as argument `x`, and one for lists: `Int(x: Int)`, `Ints(x: [Int])`. */
-const names = Object.keys(scalarTypes) as ScalarName[];
+const names = scalarNames;
 const state = enumType('9', 'State', ['open', ['in work', 'WORKING'], ['on hold', null]]);
 const schema = buildSchema(
   model({
