@@ -177,6 +177,25 @@ describe('rows that refer to the updated one', () => {
     expect(await tags()).toEqual(['2.1 other']);
   });
 
+  test('replace removes nothing where a list beside it is an absent variable', async () => {
+    const before = await tags();
+    for (const [type, field, value] of [
+      ['[BookTagInsertInput!]', 'insert', [{ tagId: 9 }]],
+      ['[BookTagKey!]', 'connect', [{ bookIdAndTagId: { bookId: 1, tagId: 2 } }]],
+    ] as const) {
+      const query = `mutation ($list: ${type}) { updateBookCollection(filter: {id: {eq: 1}}, set: {
+        bookTagCollection: {replace: DELETE, ${field}: $list}}) { affectedCount } }`;
+      expect(await execution.errors('anon', query)).toEqual([
+        `The variable of "${field}" is absent: "replace" would remove more rows. Send a list, or null for none.`,
+      ]);
+      expect(await tags()).toEqual(before);
+      expect((await execution.run('anon', query, { variables: { list: value } })).errors).toBeUndefined();
+      await database.query(
+        "delete from book_tag where book_id = 1; insert into book_tag values (1, 1, 'old'), (1, 2, 'old')",
+      );
+    }
+  });
+
   test('entries of updates choose rows too, and change those below', async () => {
     const set =
       '{bookCollection: {update: [{set: {bookTagCollection: {delete: [{filter: {tagId: {eq: 1}}, atMost: 5}]}}, atMost: 5}]}}';

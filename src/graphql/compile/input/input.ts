@@ -103,6 +103,15 @@ export class Input {
 
   /** The given fields of an input object, in the order in which they count, without absent variables. */
   fields(): readonly { readonly field: GraphQLInputField; readonly input: Input }[] {
+    return this.#placed().filter(({ input }) => input.#state() !== 'absent');
+  }
+
+  /** The fields that the document gives by an absent variable. */
+  absentFields(): readonly GraphQLInputField[] {
+    return this.#placed().flatMap(({ field, input }) => (input.#state() === 'absent' ? [field] : []));
+  }
+
+  #placed(): readonly { readonly field: GraphQLInputField; readonly input: Input }[] {
     const type = getNullableType(this.type);
     invariant(isInputObjectType(type), 'not an input object');
     const given = this.#path ? this.#pathFields(this.#path) : nodeFields(this.#node as ObjectValueNode);
@@ -112,9 +121,8 @@ export class Input {
       const placed = byName.get(name);
       return placed === undefined ? [] : [{ ...placed, source }];
     });
-    return inOrder(type, fields).flatMap(({ field, source }) => {
-      const input = new Input(this.#scope, `${this.#name}.${field.name}`, field.type, source);
-      return input.#state() === 'absent' ? [] : [{ field, input }];
+    return inOrder(type, fields).map(({ field, source }) => {
+      return { field, input: new Input(this.#scope, `${this.#name}.${field.name}`, field.type, source) };
     });
   }
 

@@ -7,7 +7,7 @@
 import { PublicError } from '../../../../shared/errors.ts';
 import { replacedAtMost } from '../../../model/extensions/nested-writes.ts';
 import type { Column, Table } from '../../../model/model.ts';
-import type { InputFieldOrigin } from '../../../schema/origin.ts';
+import { type InputFieldOrigin, inputFieldOrigin } from '../../../schema/origin.ts';
 import { type Input, refuseInput } from '../../input/input.ts';
 import { printPath } from '../../input/storable-text.ts';
 import type { WriteChange } from '../plan.ts';
@@ -148,15 +148,23 @@ export function emptied(holder: Table, { relationship, field }: NestedField, ent
   return columns.map((column) => ({ column, operator: 'set', slot: { kind: 'constant', value: null } }));
 }
 
+/** What keeps related rows from being replaced. */
+const keeping: ReadonlySet<InputFieldOrigin['kind']> = new Set(['nested_insert', 'nested_connect', 'nested_update']);
+
 /** Plans what happens to the related rows that the steps `kept` have not written. */
 export function planReplace(
   building: Building,
-  { inputs, ...nested }: NestedInputs,
+  { inputs, entry, ...nested }: NestedInputs,
   within: Within,
   kept: readonly number[],
 ): void {
   const replace = inputs.get('nested_replace');
   if (!isGiven(replace)) return;
+  const absent = entry.absentFields().find((field) => keeping.has(inputFieldOrigin(field).kind));
+  if (absent !== undefined) {
+    const message = `The variable of "${absent.name}" is absent: "replace" would remove more rows. Send a list, or null for none.`;
+    throw refuseInput(message, replace);
+  }
   const { target } = nested;
   const deletes = replace.choice() === 'DELETE';
   if (deletes && !target.delete)
