@@ -12,6 +12,8 @@ const schema = `
   create table shop.shared (author_id serial primary key references shop.author, note text);
   create table shop.owned (id int primary key, n int); create sequence shop.owned_n owned by shop.owned.n;
   create table shop.twice (code text primary key, "ID" int, id serial);
+  create table shop.place (id int primary key);
+  create table shop.visit (id int primary key, "placeId" int references shop.place, place serial);
   comment on schema shop is '@graphql({"inflect_names": false, "introspection": true})';
   comment on column shop.twice."ID" is '@graphql({"name": "id"})';
   grant all on all tables in schema shop to anon; grant usage on all sequences in schema shop to anon, authenticated;
@@ -44,6 +46,11 @@ describe('the key of a row', () => {
     expect(await members('authorUpdateInput')).toEqual(['name', 'born', 'bookCollection']);
     expect(await members('bookInsertInput')).toEqual(['author_id', 'title', 'author', 'id']);
     expect(await members('ownedInsertInput')).toEqual(['id', 'n']);
+  });
+
+  test('the key of a row takes no name of a relationship', async () => {
+    const { __type } = await execution.data('anon', '{ __type(name: "visitInsertInput") { inputFields { name type { name } } } }'); // biome-ignore format: one line
+    expect(__type.inputFields.map(({ name, type }: { name: string; type: { name: string } }) => [name, type.name])).toEqual([['id', 'Int'], ['placeId', 'Int'], ['place', 'placeNestedInsert']]); // biome-ignore format: one line
   });
 
   test('the key of a row is not offered where only the database sets it, without the grant, and without the extension', async () => {

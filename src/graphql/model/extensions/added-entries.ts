@@ -83,17 +83,23 @@ function isEntry(each: Column | Relationship, flag: EntryKind['flag']): boolean 
   return 'cardinality' in each ? each.groupable : isInColumns(each);
 }
 
-function entriesOf(table: Table, { input, flag, reserved }: EntryKind): ReadonlySet<string> {
-  const columns = input === 'insert' ? table.columns.filter(({ generatedKey }) => !generatedKey) : table.columns;
-  const named = [...columns, ...table.relationships].filter((each) => isEntry(each, flag));
+/** Generated keys are the last entries of inserts, so they take no name. */
+function columnsOf({ columns }: Table, { input }: EntryKind): readonly Column[] {
+  return input === 'insert' ? columns.filter(({ generatedKey }) => !generatedKey) : columns;
+}
+
+function entriesOf(table: Table, kind: EntryKind): ReadonlySet<string> {
+  const { input, flag, reserved } = kind;
+  const named = [...columnsOf(table, kind), ...table.relationships].filter((each) => isEntry(each, flag));
   const functions = input === 'filter' || input === 'order' ? table[`${input}Functions`].map(({ name }) => name) : [];
   return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? []), ...functions]);
 }
 
 /** The same for one name, without a set: most tables have few relationships. */
-function hasName(table: Table, { input, flag, reserved }: EntryKind, name: string): boolean {
+function hasName(table: Table, kind: EntryKind, name: string): boolean {
+  const { input, flag, reserved } = kind;
   const isTaken = (each: Column | Relationship) => isEntry(each, flag) && each.fieldName === name;
-  if (reserved.includes(name) || table.columns.some(isTaken) || table.relationships.some(isTaken)) return true;
+  if (reserved.includes(name) || columnsOf(table, kind).some(isTaken) || table.relationships.some(isTaken)) return true;
   const functions = input === 'filter' || input === 'order' ? table[`${input}Functions`] : [];
   return functions.some((entry) => entry.name === name);
 }
@@ -163,7 +169,7 @@ function addColumnEntries(context: ModelContext, table: Table): Table {
   return { ...table, columns };
 }
 
-/** Generated keys come last, so all other entries take the name of one. */
+/** All other entries take the name of a generated key. */
 function withoutTakenKeys(context: ModelContext, table: Table): Table {
   const isKey = ({ generatedKey, insertable }: Column) => generatedKey && insertable;
   if (!table.columns.some(isKey)) return table;
