@@ -186,17 +186,26 @@ describe('a view', () => {
       feesCollection: { aggregate: { count: 2, sum: { fee: 16, n: 5 } } },
     });
     expect((await fieldsOf('Mutation')).filter((name) => /Fees|CheapLoan|Totals|Shelf|Log/.test(name))).toEqual([
+      'deleteCheapLoanByPk',
       'deleteFromCheapLoanCollection',
       'deleteFromLogCollection',
       'deleteFromShelfCollection',
+      'deleteLogByPk',
+      'deleteShelfByPk',
+      'insertCheapLoan',
       'insertIntoCheapLoanCollection',
       'insertIntoLogCollection',
       'insertIntoShelfCollection',
+      'insertLog',
+      'insertShelf',
+      'updateCheapLoanByPk',
       'updateCheapLoanCollection',
+      'updateLogByPk',
       'updateLogCollection',
       'updateManyCheapLoanCollection',
       'updateManyLogCollection',
       'updateManyShelfCollection',
+      'updateShelfByPk',
       'updateShelfCollection',
     ]);
   });

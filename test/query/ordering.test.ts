@@ -27,7 +27,8 @@ describe('orderBy', () => {
     ['{id: DescNullsLast, a: null}', byKey.toReversed()],
     ['[{a: AscNullsFirst}, {id: DescNullsFirst}]', [7, 6, 3, 2, 1, 5, 4]],
     ['[{}, {a: DescNullsFirst}]', [7, 4, 5, 1, 2, 3, 6]],
-    ['{b: AscNullsFirst, a: DescNullsLast}', [4, 5, 3, 1, 2, 6, 7]],
+    ['{b: AscNullsFirst, a: DescNullsLast}', [4, 3, 6, 1, 2, 7, 5]],
+    ['{a: DescNullsLast, b: AscNullsFirst}', [4, 5, 3, 1, 2, 6, 7]],
     ['"AscNullsLast"', null],
     ['{a: Sideways}', null],
     ['{a: "DescNullsLast"}', [4, 5, 1, 2, 3, 6, 7]],
@@ -93,10 +94,11 @@ describe('orderBy', () => {
     expect(await ids(`first: 1, orderBy: [${terms.join(', ')}], after: "${first.cursor}"`)).toEqual([second.node.id]);
   });
 
-  test('orderBy has one statement for each list of directions, whatever the order of the members of its objects', async () => {
+  test('orderBy has one statement for each list of columns and directions', async () => {
     const query = 'query ($o: [TieOrderBy!]) { c: tieCollection(orderBy: $o) { edges { cursor } } }';
     const one = await text(query, { o: [{ a: 'AscNullsLast', b: 'DescNullsLast' }] });
-    expect(await text(query, { o: { b: 'DescNullsLast', a: 'AscNullsLast' } })).toBe(one);
+    expect(await text(query, { o: { a: 'AscNullsLast', b: 'DescNullsLast' } })).toBe(one);
+    expect(await text(query, { o: { b: 'DescNullsLast', a: 'AscNullsLast' } })).not.toBe(one);
     expect(await text(query, { o: [{ a: 'AscNullsLast', b: 'AscNullsLast' }] })).not.toBe(one);
   });
 });
