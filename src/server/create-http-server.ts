@@ -158,11 +158,11 @@ function answerUnknownPaths(app: FastifyInstance, { config, observe }: ServerPar
       // Clients of those services also read `message`.
       return reply.code(404).send({ code: 'NOT_FOUND', message, errors: [{ message }] });
     }
-    const hint = path === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
+    const hint = path === `${graphqlPath}/` ? ', without the slash at the end' : '';
     const studio = config.managementApiEnabled && path === '/' ? ' The studio is at "/studio".' : '';
     throw new PublicError(
       'NOT_FOUND',
-      `Nothing is served at this path. The GraphQL API is at "${graphqlPath}", ${hint}.${studio}`,
+      `Nothing is served at this path. The GraphQL API is at "${graphqlPath}"${hint}.${studio}`,
     );
   });
 }
