@@ -10,8 +10,6 @@ import {
   coerceInputLiteral,
   coerceInputValue,
   type DocumentNode,
-  type FragmentDefinitionNode,
-  type FragmentSpreadNode,
   type GraphQLInputType,
   type GraphQLSchema,
   getNamedType,
@@ -28,13 +26,10 @@ import {
   type ValueNode,
   type VariableNode,
   valueFromASTUntyped,
-  visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import { PublicError } from '../../../shared/errors.ts';
 import { hasGivenOrder } from '../../schema/given-order.ts';
 import { scalarTypes } from '../../schema/types/scalars.ts';
-import { fragmentsOf } from './collect-fields.ts';
 import { coercerOf, type InputCoercer, PlainRecord } from './input-coercer.ts';
 import { inputFieldsOf } from './input-fields.ts';
 import {
@@ -46,6 +41,7 @@ import {
   readLiftedLists,
 } from './lifted-lists.ts';
 import { findUnstorable, printPath } from './storable-text.ts';
+import { visitOperation } from './visit-operation.ts';
 
 /** The uses of an operation's variables. */
 export interface DocumentVariables {
@@ -119,19 +115,11 @@ export function examineVariables(
     keys.set(value, key);
     lists.push({ key, node: value, type: argument.type });
   };
-  const fragments = fragmentsOf(document);
-  const used: (OperationDefinitionNode | FragmentDefinitionNode)[] = [operation];
-  const enterSpread = ({ name }: FragmentSpreadNode): void => {
-    const fragment = fragments.get(name.value);
-    if (fragment && fragments.delete(name.value)) used.push(fragment);
-  };
-  const visitor = {
+  visitOperation(typeInfo, document, operation, {
     VariableDefinition: () => false,
     Argument: enterArgument,
     Variable: enterVariable,
-    FragmentSpread: enterSpread,
-  } as const;
-  for (const node of used) visit(node, visitWithTypeInfo(typeInfo, visitor));
+  });
   return {
     key: keyOf,
     lifted: lists,

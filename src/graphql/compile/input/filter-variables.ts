@@ -5,8 +5,6 @@
 import {
   type ArgumentNode,
   type DocumentNode,
-  type FragmentDefinitionNode,
-  type FragmentSpreadNode,
   type GraphQLSchema,
   getNamedType,
   isInputObjectType,
@@ -15,12 +13,10 @@ import {
   OperationTypeNode,
   TypeInfo,
   type VariableNode,
-  visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import { PublicError } from '../../../shared/errors.ts';
 import { fieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
-import { fragmentsOf } from './collect-fields.ts';
+import { visitOperation } from './visit-operation.ts';
 
 /** The names of such variables without a default, those in fragments too. */
 export function filterVariables(
@@ -38,21 +34,14 @@ export function filterVariables(
   const leave = (node: ArgumentNode | ObjectFieldNode) => {
     if (choosesRows(typeInfo, node)) filters -= 1;
   };
-  const fragments = fragmentsOf(document);
-  const used: (OperationDefinitionNode | FragmentDefinitionNode)[] = [operation];
-  const visitor = {
+  visitOperation(typeInfo, document, operation, {
     VariableDefinition: () => false,
     Argument: { enter, leave },
     ObjectField: { enter, leave },
     Variable({ name }: VariableNode): void {
       if (filters > 0) names.add(name.value);
     },
-    FragmentSpread({ name }: FragmentSpreadNode): void {
-      const fragment = fragments.get(name.value);
-      if (fragment && fragments.delete(name.value)) used.push(fragment);
-    },
-  } as const;
-  for (const node of used) visit(node, visitWithTypeInfo(typeInfo, visitor));
+  });
   const optional = (operation.variableDefinitions ?? []).filter(({ defaultValue }) => defaultValue === undefined);
   return optional.map(({ variable }) => variable.name.value).filter((name) => names.has(name));
 }
