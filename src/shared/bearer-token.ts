@@ -3,3 +3,6 @@ export function readBearerToken(authorization: string | undefined): string | nul
   const match = /^bearer(?: +(.*))?$/is.exec(authorization ?? '');
   return match === null ? null : (match[1] ?? '').trim();
 }
+
+/** How access tokens of the management API begin, as Supabase's do. */
+export const accessTokenPrefix = 'sbp_';

@@ -51,7 +51,7 @@ export async function runBatch(
     bodies.push(body);
     answers.push(answer);
     position = answer.writtenAt ?? position;
-    // Not all that answers come from has reserved its memory, such as introspection.
+    // Some answers, such as introspection, have reserved no memory yet.
     if (signal.hold?.(0) === false) break;
   }
   return joinAnswers(request, answers, { bodies, position });

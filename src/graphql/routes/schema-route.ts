@@ -11,7 +11,7 @@ import { type ApiDescription, response } from '../../server/openapi.ts';
 import type { HttpParts } from '../../server/parts.ts';
 import { graphqlPath } from '../../server/paths.ts';
 import { describeRoutes, type RouteFacts, type RouteTable, routesOf } from '../../server/route.ts';
-import { readBearerToken } from '../../shared/bearer-token.ts';
+import { accessTokenPrefix, readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 
 /** What the route needs. */
@@ -66,7 +66,7 @@ async function assertMayRead(
   mayRead: SchemaParts['mayRead'],
 ): Promise<void> {
   const token = readBearerToken(headers.authorization);
-  if (token?.startsWith('sbp_') && mayRead !== null) {
+  if (token?.startsWith(accessTokenPrefix) && mayRead !== null) {
     if (await mayRead(token, countedAs(null, state.address))) return;
     const hint = 'Create one with: pgreflect tokens create --scope project:read';
     throw new PublicError('UNAUTHENTICATED', 'The access token is not valid, or lacks the scope "project:read".', {

@@ -6,6 +6,7 @@
  */
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { accessTokenPrefix } from '../../shared/bearer-token.ts';
 
 /** The scopes of tokens. */
 export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:read', 'project:operate'] as const;
@@ -49,7 +50,7 @@ type NewAccessToken = Pick<AccessToken, 'name' | 'scopes' | 'projectRef' | 'crea
 
 /** A new token in the format that Supabase's programs accept. */
 export function makeAccessToken(): string {
-  return `sbp_${randomBytes(20).toString('hex')}`;
+  return `${accessTokenPrefix}${randomBytes(20).toString('hex')}`;
 }
 
 /** Creates a token. @returns The token, which is shown once, and its stored form. */

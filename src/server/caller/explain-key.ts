@@ -2,6 +2,7 @@
  * Hints for a refused API key or token. They say what the caller seems to have sent instead; only its form and its own
  * unverified claims are read, so they tell nothing that the caller did not send.
  */
+import { accessTokenPrefix } from '../../shared/bearer-token.ts';
 import { unverifiedClaims } from './verify-token.ts';
 
 /** For a refused `apikey` header. @param now In milliseconds since the epoch. */
@@ -12,7 +13,7 @@ export function explainKey(key: string, now: number): string {
 function describeKey(key: string, now: number): string {
   if (isUnset(key)) return `The header \`apikey\` ${describeUnset(key)}.`;
   if (/^bearer\s/i.test(key)) return 'Send the key alone as `apikey`, without "Bearer" before it.';
-  if (key.startsWith('sbp_'))
+  if (key.startsWith(accessTokenPrefix))
     return 'This is an access token of the management API: send the anon key as `apikey`, on your servers the service key.';
   const claims = unverifiedClaims(key);
   if (claims === null) return '';
