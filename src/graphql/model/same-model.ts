@@ -3,6 +3,7 @@
  *
  * Most that differ do so in their first tables. Columns refer to few types, so a pair of these is compared once.
  */
+import { invariant } from '../../shared/invariant.ts';
 import { type Sliced, sliceIsOver } from '../../shared/slices.ts';
 import type { Model, Table } from './model.ts';
 
@@ -47,11 +48,14 @@ function comparison(): (one: unknown, other: unknown) => boolean {
     return one.every((item, index) => areEqual(item, other[index]));
   };
   const areEqualObjects = (one: object, other: object): boolean => {
+    // A set has no keys, so any two would be equal, and roles would share what one of them may not see.
+    invariant(!(one instanceof Set || other instanceof Set), 'models have no sets');
     const isType = 'cast' in one || 'zones' in one;
     if (isType && types.get(one) === other) return true;
     const keys = Object.keys(one);
     if (keys.length !== Object.keys(other).length) return false;
     for (const key of keys) {
+      if (!Object.hasOwn(other, key)) return false;
       if (!areEqual(one[key as keyof typeof one], other[key as keyof typeof other])) return false;
     }
     if (isType) types.set(one, other);
