@@ -6,7 +6,7 @@ import { mapInSlices, type Sliced, sliceIsOver } from '../../../shared/slices.ts
 import { quotePath } from '../../catalog/quote-name.ts';
 import { tableRootFields, tableTypeNames, tableTypeSuffixes } from '../inflect.ts';
 import type { Model, Table, TableType, ValueType } from '../model.ts';
-import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath, takenBy } from '../model-context.ts';
+import { hasExtension, type ModelContext, noteOmission, tablePath } from '../model-context.ts';
 import type { NameClaims } from '../name-claims.ts';
 import { claimFunctionInputs } from '../routines/function-entries.ts';
 import { claimRoutineTypes, keepRoutines } from '../routines/routine-types.ts';
@@ -17,6 +17,7 @@ import { isUpsertable } from './conflict-targets.ts';
 import { nestedTypes } from './nested-writes.ts';
 import type { SharedType } from './shared-types.ts';
 import { claimKeyInputs } from './table-keys.ts';
+import { noteTakenName } from './taken-names.ts';
 import { fitsOperator, updateOperators } from './update-operators.ts';
 
 /** The types that a table needs for a feature, in naming order. */
@@ -58,7 +59,7 @@ const batches: Needed = (context, named) => {
     if (!table.update || !hasExtension(context, table, 'writes')) return [];
     const holder = taken(tableRootFields(table.baseName).updateMany);
     if (holder === undefined) return ['updateEntry'];
-    noteBatch(context, table, holder);
+    noteTakenName(context, table, { name: tableRootFields(table.baseName).updateMany, holder });
     return [];
   };
 };
@@ -175,15 +176,6 @@ function hasCommand(table: Table, command: 'insert' | 'update' | 'delete' | 'upd
   return command === 'updateMany' ? table.addedTypes.includes('updateEntry') : table[command];
 }
 
-function noteBatch(context: ModelContext, table: Table, holder: string): void {
-  noteOmission(context, () => {
-    const row = rowOf(context, table);
-    const name = tableRootFields(table.baseName).updateMany;
-    const reason = takenBy(holder, describeTable(context, row), `"${name}"`);
-    return { kind: 'name', object: tablePath(context, row), names: [name], reason, fix: otherTableName(context, row) };
-  });
-}
-
 /** Whether the table has aggregates over columns. */
 function hasAggregates({ aggregate, columns }: Table): boolean {
   return aggregate && columns.some(({ fieldName, min, sum }) => fieldName !== null && (min !== null || sum !== null));
@@ -270,13 +262,7 @@ function claimShared(
 function claimType(context: ModelContext, table: Table, type: TableType, claims: NameClaims): boolean {
   const holder = claims.claimTypes(table.baseName, [type], () => `table ${quotePath(table.namespace, table.name)}`);
   if (holder === null) return true;
-  noteOmission(context, () => {
-    const row = rowOf(context, table);
-    const object = tablePath(context, row);
-    const name = tableTypeNames(table.baseName)[type];
-    const fix = otherTableName(context, row);
-    const reason = takenBy(holder, describeTable(context, row), `the type "${name}"`);
-    return { kind: 'name', object, names: [name], reason, fix };
-  });
+  const name = tableTypeNames(table.baseName)[type];
+  noteTakenName(context, table, { name, holder, what: `the type "${name}"` });
   return false;
 }

@@ -5,11 +5,10 @@
 import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import { tableRootFields } from '../inflect.ts';
 import type { Column, Routine, Table, ValueType, WriteCommand } from '../model.ts';
-import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath, takenBy } from '../model-context.ts';
+import { hasExtension, type ModelContext } from '../model-context.ts';
 import { isJson } from '../tables/columns.ts';
-import { otherTableName } from '../tables/tables.ts';
-import { rowOf } from './added-entries.ts';
 import { mutationFields } from './added-types.ts';
+import { noteTakenName } from './taken-names.ts';
 import { updateOperators } from './update-operators.ts';
 
 const commands = ['insert', 'update', 'delete'] as const;
@@ -31,7 +30,7 @@ export function* addRowWrites(
     const rowWrites = commands.filter((command) => {
       if (!table[command] || !(command === 'insert' || hasKeyArguments(table))) return false;
       const holder = taken(rowWriteField(table, command)) ?? clashingColumn(table, command);
-      if (holder !== null) noteTaken(context, table, command, holder);
+      if (holder !== null) noteTakenName(context, table, { name: rowWriteField(table, command), holder });
       return holder === null;
     });
     return { ...table, rowWrites };
@@ -60,13 +59,4 @@ function clashingColumn(table: Table, command: WriteCommand): string | null {
   const reserved: readonly (string | null)[] = command === 'update' ? ['set', ...updateOperators] : [];
   const column = keyColumns(table).find(({ fieldName }) => reserved.includes(fieldName));
   return column === undefined ? null : `the argument "${column.fieldName}" for its key`;
-}
-
-function noteTaken(context: ModelContext, table: Table, command: WriteCommand, holder: string): void {
-  noteOmission(context, () => {
-    const row = rowOf(context, table);
-    const name = rowWriteField(table, command);
-    const reason = takenBy(holder, describeTable(context, row), `"${name}"`);
-    return { kind: 'name', object: tablePath(context, row), names: [name], reason, fix: otherTableName(context, row) };
-  });
 }

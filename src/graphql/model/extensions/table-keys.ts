@@ -1,11 +1,12 @@
 /** The unique keys that name a row of a table in a link (extension `writes`, docs/nested-writes.md). */
 import { baseForm, inflectedAnd } from '../inflect.ts';
 import type { Column, Table, TableKey } from '../model.ts';
-import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath, takenBy } from '../model-context.ts';
+import { hasExtension, type ModelContext, tablePath } from '../model-context.ts';
 import type { NameClaims } from '../name-claims.ts';
 import { isJson } from '../tables/columns.ts';
-import { isStored, otherTableName } from '../tables/tables.ts';
+import { isStored } from '../tables/tables.ts';
 import { isUsable, keysOf } from './conflict-targets.ts';
+import { noteTakenName } from './taken-names.ts';
 
 /**
  * The table with its keys, the primary key first. Each has a unique index of all rows, at every moment, over columns that
@@ -51,11 +52,7 @@ export function claimKeyInputs(context: ModelContext, table: Table, claims: Name
     const object = tablePath(context, context.catalog.table(table.oid)!);
     const holder = inputName === null ? null : claims.claim([inputName], `table ${object}`);
     if (holder === null) return true;
-    noteOmission(context, () => {
-      const row = context.catalog.table(table.oid)!;
-      const reason = takenBy(holder, describeTable(context, row), `the key "${fieldName}"`);
-      return { kind: 'name', object, names: [inputName!], reason, fix: otherTableName(context, row) };
-    });
+    noteTakenName(context, table, { name: inputName!, holder, what: `the key "${fieldName}"` });
     return false;
   });
 }
