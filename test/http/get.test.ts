@@ -55,15 +55,40 @@ describe('queries by GET', () => {
     expect(server.calls.map(({ request }) => request.query)).toEqual(['[{"query":"{hello}"}]']);
   });
 
-  test('a query by GET needs a key, and without one a header that no foreign page can send', async () => {
+  test('a query by GET needs a key, and without one it must not come from a page of another origin', async () => {
     expect((await get(await testServer(), hello, { key: null })).status).toBe(401);
-    const open = await testServer({ requireApiKey: false });
-    const simple = { key: null, headers: { origin: 'https://foreign.test', 'sec-fetch-site': 'cross-site' } };
-    expect((await get(open, hello, simple)).status).toBe(400);
-    expect((await get(open, hello, { key: null, headers: { 'content-type': 'text/plain' } })).status).toBe(400);
+    const open = await testServer({ requireApiKey: false, corsOrigins: ['https://app.test'] });
+    const status = async (headers: Readonly<Record<string, string>>) =>
+      (await get(open, hello, { key: null, headers })).status;
+    const foreign = [
+      { origin: 'https://foreign.test', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' },
+      { origin: 'null', 'sec-fetch-mode': 'cors' },
+      // An image, a frame, a link, and an image where the browser says nothing, as over plain HTTP.
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
+      { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+      { referer: 'https://app.test/' },
+      { 'content-type': 'text/plain' },
+    ];
+    expect(await Promise.all(foreign.map(status))).toEqual(foreign.map(() => 400));
     expect(open.calls).toEqual([]);
-    expect((await get(open, hello, { key: null, headers: { 'content-type': 'application/json' } })).status).toBe(200);
-    expect((await get(open, hello)).status).toBe(200);
+    const own = [
+      { origin: 'https://app.test', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' },
+      { origin: 'https://app.test' },
+      { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' },
+      // What the fetch of Node sends.
+      { 'sec-fetch-mode': 'cors' },
+      { 'content-type': 'application/json' },
+      { apikey: anonKey },
+    ];
+    expect(await Promise.all(own.map(status))).toEqual(own.map(() => 200));
+  });
+
+  test('a query by GET without a key runs for every page where every origin may read the answer', async () => {
+    const open = await testServer({ requireApiKey: false });
+    const headers = { origin: 'https://any.test', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' };
+    const { status, headers: answered } = await get(open, hello, { key: null, headers });
+    expect([status, answered['access-control-allow-origin']]).toEqual([200, '*']);
   });
 
   test('a query by GET counts for the rate limit', async () => {

@@ -4,6 +4,7 @@
  * Answers may be cached only if `--get-max-age` says so, and only those of the anon role without a token.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.ts';
 import { positionName } from '../../server/cors.ts';
 import { answerTypeOf, requestTypeOf } from '../../server/media-types.ts';
 import { PublicError } from '../../shared/errors.ts';
@@ -16,7 +17,7 @@ import { readQueryString } from './read-request.ts';
 export function createGetHandler(parts: GraphqlParts) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { headers, url } = request;
-    refuseForeignPages(request);
+    refuseForeignPages(request, parts.config.corsOrigins);
     if (url.length > parts.config.limits.maxBodyBytes) {
       throw new PublicError('BODY_TOO_LARGE', 'The URL exceeds --max-body-bytes.');
     }
@@ -38,12 +39,16 @@ export function createGetHandler(parts: GraphqlParts) {
 }
 
 /**
- * Any web page may have a browser open any address, as an image for example. A header proves that the page belongs to
- * an allowed origin: the browser sent a preflight first.
+ * Any web page may have a browser open any address, as an image for example. A header of ours proves that the page belongs
+ * to an allowed origin: the browser sent a preflight first. Without one, the browser says whose page it is: scripts of other
+ * origins send `Origin`, and all other ways to open an address have another `Sec-Fetch-Mode` (Fetch standard, and Fetch
+ * Metadata). Where all origins may read the answers, there is nothing to refuse.
  */
-function refuseForeignPages({ headers }: FastifyRequest): void {
-  if (headers.apikey !== undefined || headers.authorization !== undefined) return;
+function refuseForeignPages({ headers }: FastifyRequest, origins: Config['corsOrigins']): void {
+  if (origins === '*' || headers.apikey !== undefined || headers.authorization !== undefined) return;
   if (requestTypeOf(headers['content-type']) === 'json') return;
+  const { origin, 'sec-fetch-mode': mode } = headers;
+  if (origin === undefined ? mode === 'cors' || mode === 'same-origin' : origins.includes(origin)) return;
   const hint = 'Or send "Content-Type: application/json".';
   throw new PublicError('BAD_REQUEST', 'Queries by GET need the header "apikey".', { hint });
 }
