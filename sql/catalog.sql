@@ -236,6 +236,10 @@ from (values
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', t.oid::pg_catalog.text, 'relname', t.relname, 'relnamespace', t.relnamespace::pg_catalog.text, 'relkind', t.relkind,
       'relrowsecurity', t.relrowsecurity, 'relhassubclass', t.relhassubclass, 'relispartition', t.relispartition, 'relhasrules', t.relhasrules,
+      -- Bits of a trigger: 1 for each row, 2 before, 4 insert.
+      'changesInserts', exists (
+        select from pg_catalog.pg_trigger g where g.tgrelid = t.oid and g.tgtype & 7 = 7 and g.tgenabled <> 'D'
+      ),
       'partitionOf', case when t.relispartition then (
         select i.inhparent::pg_catalog.text from pg_catalog.pg_inherits i where i.inhrelid = t.oid
       ) end,

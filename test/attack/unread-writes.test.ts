@@ -19,6 +19,22 @@ const schema = `
   create policy inserts on lib.note for insert to anon with check (tenant = lib.tenant());
   grant select, insert, update, delete on lib.note to anon;
   create table lib.granted (id int primary key, body text, level int not null default 0);
+  create table lib.box (id int primary key, tenant int not null, name text);
+  create table lib.item (box int references lib.box, line int, tenant int, primary key (box, line));
+  alter table lib.box enable row level security;
+  alter table lib.item enable row level security;
+  create policy reads on lib.box for select to anon using (tenant = lib.tenant());
+  create policy inserts on lib.box for insert to anon with check (tenant = lib.tenant());
+  create policy reads on lib.item for select to anon using (tenant = lib.tenant());
+  create policy inserts on lib.item for insert to anon with check (
+    tenant = lib.tenant() and exists (select from lib.box b where b.id = box and b.tenant = lib.tenant()));
+  -- A trigger that moves a row to a key that is there, or drops it.
+  create table lib.moved (id int primary key, tenant int not null);
+  create function lib.move() returns trigger language plpgsql as $$ begin
+    if new.id = 1 then return null; end if; new.id = new.id + 10; return new; end $$;
+  create trigger moves before insert on lib.moved for each row execute function lib.move();
+  create table lib.part (moved int references lib.moved, line int, primary key (moved, line));
+  grant select, insert, update, delete on lib.box, lib.item, lib.moved, lib.part to anon;
   grant select (id), insert (id, body), update (body) on lib.granted to anon;
 `;
 let database: TestDatabase;
@@ -28,7 +44,8 @@ beforeAll(async () => {
   execution = await startExecution(database, { schemas: ['lib'] });
 });
 beforeEach(() =>
-  database.query(`truncate lib.note, lib.granted;
+  database.query(`truncate lib.note, lib.granted, lib.box, lib.item, lib.moved, lib.part;
+    insert into lib.box values (1, 1, 'mine'), (2, 2, 'secret'); insert into lib.moved values (-9, 2), (-8, 2);
     insert into lib.note values (1, 1, 'a', 'mine'), (2, 2, 'b', 'secret'), (3, 2, 'c', 'secret')`),
 );
 
@@ -100,4 +117,53 @@ test('columns that the role may not write stay out of reach', async () => {
     x: { affectedCount: 1 },
   });
   expect(await database.query('select * from lib.granted')).toEqual([{ id: 1, body: 'x', level: 0 }]);
+});
+
+test.each([
+  [
+    'with the key of a row of theirs',
+    '{id: 2, tenant: 1, itemCollection: {insert: [{line: 1, tenant: 1}]}}',
+    'CONSTRAINT_VIOLATION',
+  ],
+  ['for them', '{id: 7, tenant: 2, itemCollection: {insert: [{line: 1, tenant: 1}]}}', 'PERMISSION_DENIED'],
+  [
+    'with a row below for them',
+    '{id: 7, tenant: 1, itemCollection: {insert: [{line: 1, tenant: 2}]}}',
+    'PERMISSION_DENIED',
+  ],
+  [
+    'among others',
+    '{id: 7, tenant: 1, itemCollection: {insert: [{line: 1, tenant: 1}]}}, {id: 2, tenant: 1}',
+    'CONSTRAINT_VIOLATION',
+  ],
+])('a row with related rows %s is refused, and none of them is written', async (_, objects, code) => {
+  const { data, errors } = await run(`insertIntoboxCollection(objects: [${objects}])`);
+  expect([data, errors[0].extensions.code]).toEqual([null, code]);
+  expect(JSON.stringify(errors)).not.toMatch(/secret/);
+  expect(await database.query('select * from lib.box order by id')).toEqual([
+    { id: 1, tenant: 1, name: 'mine' },
+    { id: 2, tenant: 2, name: 'secret' },
+  ]);
+  expect(await database.query('select * from lib.item')).toEqual([]);
+});
+
+test('related rows never go to a row of theirs with the given key, where a trigger drops the row or gives it another key', async () => {
+  const part = 'partCollection: {insert: [{line: 1}]}';
+  const { data, errors } = await run(`insertIntomovedCollection(objects: [{id: 1, tenant: 1, ${part}}])`);
+  expect([data, errors[0].extensions.code]).toEqual([null, 'BAD_USER_INPUT']);
+  expect((await run(`insertIntomovedCollection(objects: [{id: 2, tenant: 1, ${part}}])`)).errors).toBeUndefined();
+  expect(await database.query('select * from lib.part')).toEqual([{ moved: 12, line: 1 }]);
+});
+
+test('a trigger that comes while the gateway runs is known to the next request', async () => {
+  const inserted = () =>
+    run('insertIntoboxCollection(objects: [{id: 8, tenant: 1, itemCollection: {insert: [{line: 1, tenant: 1}]}}])');
+  expect((await inserted()).errors).toBeUndefined();
+  await database.query(`delete from lib.item; delete from lib.box where id = 8;
+    create trigger moves before insert on lib.box for each row execute function lib.move()`);
+  await execution.reload();
+  expect((await inserted()).errors).toBeUndefined();
+  expect(await database.query('select box from lib.item')).toEqual([{ box: 18 }]);
+  await database.query('drop trigger moves on lib.box');
+  await execution.reload();
 });

@@ -39,6 +39,24 @@ const schema = `
     insert into app.log (line) values (new.body); return new; end $$;
   create table app.copied (id int primary key, body text);
   create trigger copies before insert on app.copied for each row execute function app.copy();
+  create table app.club (id int primary key, name text, by_default int unique default floor(random() * 1e9));
+  create table app.seat (club_id int references app.club, sub text, primary key (club_id, sub));
+  create table app.token (club_two int references app.club (by_default), n int primary key);
+  create table app.badge (club_id int, sub text, label text, primary key (club_id, sub, label), foreign key (club_id, sub) references app.seat);
+  alter table app.club enable row level security;
+  alter table app.seat enable row level security;
+  alter table app.badge enable row level security;
+  create policy founds on app.club for insert to anon with check (name is distinct from 'bad');
+  create policy reads on app.club for select to anon
+    using (exists (select from app.seat s where s.club_id = id and s.sub = app.me()));
+  create policy sits on app.seat for insert to anon with check (sub = app.me() or sub = 'guest');
+  create policy reads on app.seat for select to anon using (sub = app.me());
+  create policy gives on app.badge for insert to anon with check (true);
+  create table app.numbered (id int primary key, name text);
+  create table app.numbered_part (numbered_id int references app.numbered, line int, primary key (numbered_id, line));
+  create function app.renumber() returns trigger language plpgsql as $$ begin
+    new.id = new.id + 100; return new; end $$;
+  create trigger renumbers before insert on app.numbered for each row execute function app.renumber();
   grant select, insert, update, delete on all tables in schema app to anon;
 `;
 let database: TestDatabase;
@@ -48,7 +66,9 @@ beforeAll(async () => {
   execution = await startExecution(database, { schemas: ['app'] });
 });
 beforeEach(() =>
-  database.query('truncate app.log, app.team, app.member, app.code, app.ruled, app.copied restart identity'),
+  database.query(
+    'truncate app.log, app.team, app.member, app.code, app.ruled, app.copied, app.club, app.seat, app.badge, app.token, app.numbered, app.numbered_part restart identity',
+  ),
 );
 
 const claims = { sub: 'ada' };
@@ -186,6 +206,101 @@ describe('the statement of an unread write', () => {
       b: deleteFromcodeCollection(atMost: 5) { affectedCount }
     }`);
     for (const text of [update, remove]) expect(text).toMatch(/returning "t\d+"\."name"/);
+  });
+});
+
+describe('rows with related rows that their writer does not see', () => {
+  const found = `mutation ($clubs: [clubInsertInput!]!) { insertIntoclubCollection(objects: $clubs) { affectedCount } }`;
+
+  test('rows with related rows that their writer does not see are inserted if their keys are given: a club with its first member', async () => {
+    const literal = `mutation { insertIntoclubCollection(objects: [
+      {id: 1, name: "Rope", seatCollection: {insert: [{sub: "ada"}]}}]) { affectedCount } }`;
+    expect(await counted(literal)).toEqual([{ affectedCount: 1 }]);
+    const clubs = [
+      {
+        id: 2,
+        name: 'Sail',
+        seatCollection: { insert: [{ sub: 'guest', badgeCollection: { insert: [{ label: 'a' }] } }] },
+      },
+      { id: 3, name: 'Oar' },
+      {
+        id: 4,
+        seatCollection: {
+          insert: [{ sub: 'ada' }, { sub: 'guest', badgeCollection: { insert: [{ label: 'b' }, { label: 'c' }] } }],
+        },
+      },
+    ];
+    expect(await counted(found, { clubs })).toEqual([{ affectedCount: 3 }]);
+    expect(await rowsOf('seat', 'club_id, sub')).toEqual(['1 ada', '2 guest', '4 ada', '4 guest']);
+    expect(await rowsOf('badge', 'club_id, sub, label')).toEqual(['2 guest a', '4 guest b', '4 guest c']);
+    expect((await run('{ clubCollection { edges { node { id } } } }')).data).toEqual({
+      clubCollection: { edges: [{ node: { id: 1 } }, { node: { id: 4 } }] },
+    });
+  });
+
+  test('rows with related rows that their writer does not see are inserted as rows that others refer to', async () => {
+    const sit = `mutation ($seats: [seatInsertInput!]!) { insertIntoseatCollection(objects: $seats) { affectedCount } }`;
+    const seats = [
+      { sub: 'guest', club: { insert: { id: 7, name: 'Oar' } } },
+      { sub: 'ada', club: { insert: { id: 8, name: 'Sail' } }, badgeCollection: { insert: [{ label: 'b' }] } },
+    ];
+    expect(await counted(sit, { seats })).toEqual([{ affectedCount: 2 }]);
+    expect(await rowsOf('club', 'id, name')).toEqual(['7 Oar', '8 Sail']);
+    expect(await rowsOf('badge', 'club_id, sub, label')).toEqual(['8 ada b']);
+  });
+
+  test('rows with related rows that their writer does not see return nothing at any level', async () => {
+    const query = `mutation { insertIntoseatCollection(objects: [{sub: "ada", club: {insert: {id: 1}},
+      badgeCollection: {insert: [{label: "a"}]}}]) { affectedCount } }`;
+    const texts = await textsOf(query);
+    expect(texts.filter((text) => /insert into/.test(text))).toHaveLength(3);
+    for (const text of texts) expect(text).not.toMatch(/returning|from "app"/);
+  });
+
+  test('rows with related rows that their writer does not see are refused by the policies for writing, at each level', async () => {
+    for (const clubs of [
+      [{ id: 1, name: 'bad', seatCollection: { insert: [{ sub: 'ada' }] } }],
+      [{ id: 1, seatCollection: { insert: [{ sub: 'ada' }, { sub: 'bob' }] } }],
+    ]) {
+      const { errors } = await run(found, { clubs });
+      expect(errors).toMatchObject([{ extensions: { code: 'PERMISSION_DENIED', hint: expect.stringMatching(/ not read back/) } }]); // biome-ignore format: one line
+    }
+    expect(await rowsOf('club', 'id')).toEqual([]);
+  });
+
+  test('rows with related rows that their writer does not see are refused where the key is read back, and the hint says why', async () => {
+    const hintOf = async (query: string) => (await run(query)).errors[0].extensions.hint;
+    const seat = 'seatCollection: {insert: [{sub: "ada"}]}';
+    expect(
+      await hintOf(`mutation { insertIntoclubCollection(objects: [{id: 1, ${seat}}]) { records { id } } }`),
+    ).toMatch(/With affectedCount alone and a given key/);
+    expect(
+      await hintOf(`mutation { insertIntoclubCollection(objects: [{id: 1, ${seat}}],
+        onConflict: {constraint: club_pkey, updateColumns: [name]}) { affectedCount } }`),
+    ).toMatch(/an upsert reads the rows that it meets/);
+    expect(
+      await hintOf(
+        `mutation { insertIntoclubCollection(objects: [{id: 1, tokenCollection: {insert: [{n: 1}]}}]) { affectedCount } }`,
+      ),
+    ).toMatch(/because the database makes it. Give the key/);
+    await database.query(
+      'alter table app.numbered enable row level security; create policy i on app.numbered for insert to anon with check (true)',
+    );
+    expect(
+      await hintOf(
+        `mutation { insertIntonumberedCollection(objects: [{id: 1, numbered_partCollection: {insert: [{line: 1}]}}]) { affectedCount } }`,
+      ),
+    ).toMatch(/because a trigger or conflict may give it another/);
+    await database.query('alter table app.numbered disable row level security; drop policy i on app.numbered');
+  });
+
+  test('rows with related rows that their writer does not see are read back where a trigger may change their keys, so that related rows find them', async () => {
+    const parts = '{insert: [{line: 1}]}';
+    expect(
+      await counted(`mutation { insertIntonumberedCollection(objects: [{id: 1, numbered_partCollection: ${parts}}, {id: 2}, {id: 3, numbered_partCollection: ${parts}}])
+        { affectedCount } }`),
+    ).toEqual([{ affectedCount: 3 }]);
+    expect(await rowsOf('numbered_part', 'numbered_id, line')).toEqual(['101 1', '103 1']);
   });
 });
 

@@ -100,6 +100,8 @@ export interface CatalogTable
   readonly hasUnusualNullOrder: boolean;
   /** Oid of the partitioned table that it is a partition of; null for others. */
   readonly partitionOf: string | null;
+  /** A trigger may change or suppress rows before they are inserted. */
+  readonly changesInserts: boolean;
   /** In column order. */
   getAttributes(): readonly CatalogColumn[];
   /**

@@ -166,6 +166,8 @@ export interface Table extends QualifiedName {
   readonly planningWeight: number;
   /** A rule may add statements that return any number of rows. */
   readonly hasRules: boolean;
+  /** A trigger may change or suppress rows before they are inserted. */
+  readonly changesInserts: boolean;
   /** A constraint guarantees at every moment that no two rows have the same key. */
   readonly uniqueKey: boolean;
   /** No index of an expression has an unusual null position. */

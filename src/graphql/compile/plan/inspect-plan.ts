@@ -313,3 +313,8 @@ function pinnedColumns(condition: Condition | null): readonly number[] {
       return [];
   }
 }
+
+/** Whether the answer of a write is the number of rows alone, and nothing need be read. */
+export function isCounted({ unreadWrites }: Table, entries: WritePlan['entries']): boolean {
+  return unreadWrites && entries.every(({ kind }) => kind !== 'records');
+}

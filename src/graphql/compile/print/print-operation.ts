@@ -5,7 +5,7 @@
 
 import type { Table } from '../../model/model.ts';
 import { type AnswerLayout, layOutAll, layOutText } from '../answer/answer-layout.ts';
-import { printCalledValue } from '../answer/row-layout.ts';
+import { countPieces, printCalledValue } from '../answer/row-layout.ts';
 import type { Path, Slot } from '../input/slot.ts';
 import { showsRows } from '../plan/inspect-plan.ts';
 import type {
@@ -19,7 +19,7 @@ import type {
   WritePlan,
 } from '../plan/plan.ts';
 import type { Assignment } from '../plan/write/assignment.ts';
-import type { NestedWrites } from '../plan/write/nested-writes.ts';
+import type { KeySource, NestedWrites } from '../plan/write/nested-writes.ts';
 import { type LongObjects, printLeft } from '../sql/bounded-object.ts';
 import { isTypename, printEntries, printObject } from '../sql/object.ts';
 import type { SqlPrinter } from '../sql/printer.ts';
@@ -74,9 +74,17 @@ const replacesTooMany =
 
 /**
  * `nothing`: they do not, because it reads no row. `returned`: rows are returned because they are selected, or (`always`)
- * with all writes. `key`: their keys are. `met`: an upsert reads what it meets. `found`: an update or delete what it finds.
+ * with all writes. `key`, `changed_key`, `made_key`: their keys are, see `KeySource`. `met`: an upsert reads what it meets.
+ * `found`: an update or delete what it finds.
  */
-export type RowReading = 'nothing' | 'returned' | 'always' | 'key' | 'met' | 'found';
+export type RowReading = 'nothing' | 'returned' | 'always' | 'key' | 'changed_key' | 'made_key' | 'met' | 'found';
+
+const keyReadings: Readonly<Record<KeySource, RowReading>> = {
+  objects: 'nothing',
+  asked: 'key',
+  changed: 'changed_key',
+  made: 'made_key',
+};
 
 const noRefusals: Refusals = { atMost: null, objects: null, place: null, increment: null, reads: null };
 
@@ -206,15 +214,22 @@ function printNestedWrites(
   nested: NestedWrites<WriteChange>,
   check: Sql | null,
 ): readonly Printed[] {
-  const { steps, root } = nested;
-  const printed = steps.map((step, index): Printed => {
-    const { change, place, keys, except } = step;
+  const { steps, root, isUnread } = nested;
+  const printed = steps.flatMap((step, index): readonly Printed[] => {
+    const { change, place, keys, keysFrom, except } = step;
     const isLink = change.kind === 'find' || change.kind === 'connect';
-    const reads = isLink ? null : readingOf(change, keys.length > 0 ? 'key' : 'nothing');
+    const reads = isLink ? null : readingOf(change, keys.length > 0 ? keyReadings[keysFrom] : 'nothing');
     const ofChange = isLink ? { ...noRefusals, place } : { ...refusalsOfChange(change, place), reads };
     const refusals = except === null ? ofChange : { ...ofChange, atMost: replacesTooMany };
-    return { ...printSql(printStep(new Names(), step, index)), layout: null, result: 'none', refusals };
+    const statements = printStep(step, index);
+    return statements.map((piece, at) => {
+      const isAnswer = isUnread && index === root && at === statements.length - 1;
+      return isAnswer
+        ? valueStatement(piece, layOutAll(countPieces(written.entries)), refusals)
+        : { ...printSql(piece), layout: null, result: 'none', refusals };
+    });
   });
+  if (isUnread) return printed;
   const { statement, layout } = printAnswer(printer, written, nestedRows(printer.names, table, nested), check);
   return [...printed, valueStatement(statement, layout, { ...noRefusals, place: steps[root]!.place })];
 }

@@ -66,6 +66,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     writesUserCode: row.writesUserCode,
     planningWeight: row.planningWeight,
     hasRules: row.relhasrules === true,
+    changesInserts: row.changesInserts,
     defaultNullOrder: !row.hasUnusualNullOrder,
     // A rule may return other rows than those with the key.
     uniqueKey: isStored(kind) && row.relhasrules !== true && isAlwaysUnique(row, selected.primaryKey),

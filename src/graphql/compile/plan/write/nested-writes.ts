@@ -14,6 +14,8 @@ export interface NestedWrites<Change> {
   readonly steps: readonly WriteStep<Change>[];
   /** Number of the step that writes the rows of the answer. */
   readonly root: number;
+  /** The answer is the number of rows that the root step inserts: none are read. */
+  readonly isUnread: boolean;
 }
 
 /** One step: the rows at one place of the input. */
@@ -28,9 +30,16 @@ export interface WriteStep<Change> {
   readonly except: readonly Within[] | null;
   /** The columns whose values are kept. */
   readonly keys: readonly Column[];
+  readonly keysFrom: KeySource;
   /** Place of the objects, as text or as a path into the variables. */
   readonly place: string | Path;
 }
+
+/**
+ * Where the kept keys come from. `objects`: known before the rows are inserted, so these are not read back. Read back is what
+ * is `asked` for, or because a key may be `changed` on the way, or is `made` by the database.
+ */
+export type KeySource = 'objects' | 'asked' | 'changed' | 'made';
 
 /** Finds rows by a unique key, for others that will refer to them. */
 export interface FindRows {

@@ -36,11 +36,13 @@ export interface WriteTarget {
   readonly planner: Planner;
   readonly table: Table;
   readonly nodes: readonly FieldNode[];
+  /** The answer is the number of rows alone. */
+  readonly isCounted: boolean;
 }
 
 /** Plans the insert of `objects`, and of what is nested in them. @param onConflict A *B*`OnConflict`; null: the table has none. */
 export function planInsert(
-  { planner, table, nodes }: WriteTarget,
+  { planner, table, nodes, isCounted }: WriteTarget,
   objects: Input,
   onConflict: Input | null,
 ): Pick<WritePlan, 'change' | 'nested'> {
@@ -50,7 +52,7 @@ export function planInsert(
     { planner, nodes, steps },
     { table, rows, place: objects.place(), level: 0, parent: null, onConflict },
   );
-  return { change: steps[root]!.change as InsertChange, nested: finish(steps, root) };
+  return { change: steps[root]!.change as InsertChange, nested: finish(steps, root, isCounted) };
 }
 
 /** Objects at one place of the input. */

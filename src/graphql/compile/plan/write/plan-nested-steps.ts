@@ -12,10 +12,11 @@ import type { Slot } from '../../input/slot.ts';
 import type { LimitPlan, WriteChange, WritePlan } from '../plan.ts';
 import { columnOf } from '../plan-order.ts';
 import { descend, type Planner } from '../planner.ts';
-import type { WriteStep } from './nested-writes.ts';
+import { foreseeKeys } from './foresee-keys.ts';
+import type { KeySource, WriteStep } from './nested-writes.ts';
 
 /** A step, whose keys are known when all others are planned. */
-export interface BuiltStep extends WriteStep<WriteChange> {
+export interface BuiltStep extends Omit<WriteStep<WriteChange>, 'keysFrom'> {
   readonly keys: Column[];
   /** What an insert does with rows that are there, if they may stay as they are; null: none may. */
   readonly keepsRows: Input | null;
@@ -52,15 +53,31 @@ export function keyOf({ keys }: BuiltStep, column: Column): number {
   return known >= 0 ? known : keys.push(column) - 1;
 }
 
-/** The nested writes of these steps, null for a single one. Refuses rows that may stay as they are where others need their keys. */
-export function finish(steps: readonly BuiltStep[], root: number): WritePlan['nested'] {
+/**
+ * The nested writes of these steps, null for a single one. Refuses rows that may stay as they are where others need their keys.
+ *
+ * @param isCounted The answer is their number alone.
+ */
+export function finish(steps: readonly BuiltStep[], root: number, isCounted: boolean): WritePlan['nested'] {
   const { table, change } = steps[root]!;
   // A choice of rows is none of the changes that are printed alone.
   if (steps.length === 1 && !changesNothing(change)) return null;
+  const isUnread = isCounted && change.kind === 'insert' && !isReadBack(steps[root]!);
   // The answer is read by them.
-  for (const number of table.primaryKey) keyOf(steps[root]!, columnOf(table, number));
+  if (!isUnread) for (const number of table.primaryKey) keyOf(steps[root]!, columnOf(table, number));
   for (const { keys, keepsRows } of steps) if (keepsRows !== null && keys.length > 0) throw refuseKept(keepsRows);
-  return { steps: steps.map(({ keepsRows: _, ...step }) => step), root };
+  const finished = steps.map(
+    ({ keepsRows: _, ...step }) => ({ ...step, keysFrom: isCounted ? keysOf(step) : 'asked' }) as const,
+  );
+  return { steps: finished, root, isUnread };
+}
+
+function keysOf({ table, change, keys }: Omit<BuiltStep, 'keepsRows'>): KeySource {
+  return change.kind === 'insert' ? foreseeKeys(table, change, keys) : 'asked';
+}
+
+function isReadBack(step: BuiltStep): boolean {
+  return step.keys.length > 0 && keysOf(step) !== 'objects';
 }
 
 /** Whether an update only chooses rows, whose related rows change. */

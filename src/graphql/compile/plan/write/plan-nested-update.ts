@@ -3,7 +3,6 @@
  *
  * Refuses columns that relationships set, and too many levels.
  */
-import type { FieldNode } from 'graphql';
 import { invariant } from '../../../../shared/invariant.ts';
 import type { Column, Table } from '../../../model/model.ts';
 import { inputFieldOrigin } from '../../../schema/origin.ts';
@@ -17,20 +16,20 @@ import type { Planner } from '../planner.ts';
 import type { Within } from './nested-writes.ts';
 import { planAssignments } from './plan-assignments.ts';
 import { planChangedRows } from './plan-changed-rows.ts';
-import { planStep } from './plan-insert.ts';
+import { planStep, type WriteTarget } from './plan-insert.ts';
 import { addConnected, emptied, isGiven, joinLinks, type NestedInputs, planReplace, planToOne } from './plan-links.ts';
 import { addStep, type Building, type BuiltStep, enter, finish, keyOf } from './plan-nested-steps.ts';
 
 /** Adds the writes of related rows to a planned update of `table`. */
 export function planRelated(
   planner: Planner,
-  { table, nodes }: { readonly table: Table; readonly nodes: readonly FieldNode[] },
+  { table, nodes, isCounted }: Omit<WriteTarget, 'planner'>,
   change: UpdateChange,
   set: Input,
 ): Pick<WritePlan, 'change' | 'nested'> {
   const steps: BuiltStep[] = [];
   const root = planUpdateStep({ planner, nodes, steps }, { table, change, set, level: 0, within: null });
-  return { change: steps[root]!.change as UpdateChange, nested: finish(steps, root) };
+  return { change: steps[root]!.change as UpdateChange, nested: finish(steps, root, isCounted) };
 }
 
 interface Level {

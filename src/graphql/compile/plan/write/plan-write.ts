@@ -5,6 +5,7 @@
  */
 import type { Table, WriteCommand } from '../../../model/model.ts';
 import type { Input } from '../../input/input.ts';
+import { isCounted } from '../inspect-plan.ts';
 import type { UpdateChange, WritePlan } from '../plan.ts';
 import {
   descend,
@@ -31,21 +32,19 @@ export function planWrite(
   field: MergedFields,
 ): WritePlan {
   const inputs = inputsOf(planner, field);
+  const entries = planWritten(planner, table, field);
+  const target = { planner, table, nodes: field.nodes, isCounted: isCounted(table, entries) };
   const planned =
     kind === 'insert'
-      ? planInsert(
-          { planner, table, nodes: field.nodes },
-          inputOf(inputs, 'objects'),
-          maybeInputOf(inputs, 'on_conflict'),
-        )
-      : planChange({ planner, table, nodes: field.nodes }, kind, inputs, planRows(planner, table, inputs));
-  return { table, ...planned, entries: planWritten(planner, table, field), isRow: false };
+      ? planInsert(target, inputOf(inputs, 'objects'), maybeInputOf(inputs, 'on_conflict'))
+      : planChange(target, kind, inputs, planRows(planner, table, inputs));
+  return { table, ...planned, entries, isRow: false };
 }
 
 /** Plans the write of one row, whose result is the row. Others are never written: the key finds one at most. */
 export function planRowWrite(planner: Planner, command: WriteCommand, table: Table, field: MergedFields): WritePlan {
   const inputs = inputsOf(planner, field);
-  const target = { planner, table, nodes: field.nodes };
+  const target = { planner, table, nodes: field.nodes, isCounted: false };
   const byKey = () => ({
     filter: { kind: 'key', table, slots: keySlots(inputs) } as const,
     atMost: { kind: 'constant', value: '1' } as const,
@@ -73,14 +72,14 @@ function planRecord(planner: Planner, table: Table, { definition, nodes }: Merge
 type ChangeInputs = readonly { readonly origin: { readonly kind: string }; readonly input: Input }[];
 
 function planChange(
-  { planner, table, nodes }: WriteTarget,
+  { planner, ...target }: WriteTarget,
   kind: 'update' | 'delete',
   inputs: Inputs,
   rows: ChangedRows,
 ): Pick<WritePlan, 'change' | 'nested'> {
   if (kind === 'delete') return { change: { kind, ...rows }, nested: null };
   const change = { ...planChanges(planner, inputs, { withRelated: true, holder: null }), ...rows };
-  return planRelated(planner, { table, nodes }, change, inputOf(inputs, 'set'));
+  return planRelated(planner, target, change, inputOf(inputs, 'set'));
 }
 
 /** The change of an update. Related rows in it are planned by `planRelated`. */

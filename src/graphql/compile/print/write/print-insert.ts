@@ -23,7 +23,7 @@ import { type InsertTarget, printConflict } from './print-conflict.ts';
  * functions are scanned in order, and an insert is never parallel.
  */
 export function printInsert(names: Names, table: Table, change: InsertChange, alias: string): Sql {
-  const { columns, links, rows, conflict } = change;
+  const { columns, rows, links, conflict } = change;
   const into = printTarget(
     { table, alias },
     columns.filter(({ isOmitted }) => !isOmitted),
@@ -33,20 +33,36 @@ export function printInsert(names: Names, table: Table, change: InsertChange, al
   const row = onlyRow(change);
   if (row !== null) return sql`${into} values (${list(row)})${onConflict}`;
   const source = names.next('r');
-  const values = columns.flatMap((column, index) =>
-    column.isOmitted
-      ? []
-      : printValue(column, links, {
-          value: printGiven(source, column, index),
-          place: (link) => ident(source, `a${link}`),
-          // The setting is read once for the statement.
-          key: (link, key) =>
-            printKept(sql`(select ${printKeptKeys(links[link]!.step)})`, ident(source, `a${link}`), key),
-        }),
-  );
+  const values = columns.flatMap((column, index) => (column.isOmitted ? [] : printOfObject(change, index, source)));
   const select = values.length === 0 ? sql`select` : sql`select ${list(values)}`;
   const ordered = links.length > 0 ? sql` order by ${ident(source, 'n')}` : empty;
   return sql`${into} ${select} from ${printObjects(change, source)}${ordered}${onConflict}`;
+}
+
+/**
+ * A select that keeps the keys of the rows before they are inserted, in the order of the objects. These give the keys, or
+ * refer to rows that do.
+ */
+export function printForeseenKeys(names: Names, change: InsertChange, keys: readonly Column[], step: number): Sql {
+  const source = names.next('r');
+  const columns = keys.flatMap((key) => change.columns.find(({ column }) => column === key) ?? []);
+  const given = { ...change, columns };
+  const texts = keys.map((_, index) => sql`${printOfObject(given, index, source)}::pg_catalog.text`);
+  const array = sql`coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(${list(texts)})), '[]')`;
+  const setting = param({ kind: 'kept_keys', step }, builtin.text);
+  const kept = sql`pg_catalog.set_config(${setting}, ${array}::pg_catalog.text, true)`;
+  return sql`select pg_catalog.num_nulls(${kept}) from ${printObjects(given, source)}`;
+}
+
+/** The value of a column of the objects. */
+function printOfObject({ columns, links }: InsertChange, index: number, source: string): Sql {
+  const column = columns[index]!;
+  return printValue(column, links, {
+    value: printGiven(source, column, index),
+    place: (link) => ident(source, `a${link}`),
+    // The setting is read once for the statement.
+    key: (link, key) => printKept(sql`(select ${printKeptKeys(links[link]!.step)})`, ident(source, `a${link}`), key),
+  });
 }
 
 function printTarget({ table, alias }: InsertTarget, columns: readonly { readonly column: Column }[]): Sql {

@@ -16,15 +16,24 @@ import type { ConnectRows, FindRows, NestedWrites, Within, WriteStep } from '../
 import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
 import { keyType, printCompared, printJoined } from '../../sql/operator.ts';
 import { tableName } from '../../sql/printer.ts';
-import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/row.ts';
+import { directRow, list, Names, type Row, SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, integerLiteral, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
-import { printInsert, printKept, printKeptKeys } from './print-insert.ts';
+import { printForeseenKeys, printInsert, printKept, printKeptKeys } from './print-insert.ts';
 import { type Joined, printWritten, type WrittenRows } from './print-write.ts';
 
-/** The statement of a step. */
-export function printStep(names: Names, step: WriteStep<WriteChange>, number: number): Sql {
+/** The statements of a step: the last writes its rows. */
+export function printStep(step: WriteStep<WriteChange>, number: number): readonly Sql[] {
+  const { table, change, keys, keysFrom } = step;
+  const names = new Names();
+  if (change.kind !== 'insert' || (keys.length > 0 && keysFrom !== 'objects'))
+    return [printKeeping(names, step, number)];
+  const insert = printInsert(names, table, change, names.next('t'));
+  return keys.length === 0 ? [insert] : [printForeseenKeys(new Names(), change, keys, number), insert];
+}
+
+/** A write that keeps the keys of its rows. */
+function printKeeping(names: Names, step: WriteStep<WriteChange>, number: number): Sql {
   const { table, change, keys, within, except } = step;
-  if (change.kind === 'insert' && keys.length === 0) return printInsert(names, table, change, names.next('t'));
   const written = new SubqueryRow(names.next('x'));
   const texts = keys.map((column) => sql`${written.column(column)}::pg_catalog.text`);
   const writes =

@@ -12,7 +12,7 @@ import type { Table } from '../../../model/model.ts';
 import { isStored } from '../../../model/tables/tables.ts';
 import { type AnswerLayout, type AnswerPiece, layOutAll } from '../../answer/answer-layout.ts';
 import { countPieces, jsonPieces, Selection, type WrittenAnswer, writtenPieces } from '../../answer/row-layout.ts';
-import { pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
+import { isCounted, pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
 import type { ObjectPlan, UpdateChange, WriteChange, WritePlan } from '../../plan/plan.ts';
 import { changesNothing } from '../../plan/write/plan-nested-steps.ts';
 import { conjunction, printCondition, where } from '../../sql/condition.ts';
@@ -129,7 +129,7 @@ function recordsIn(entries: WritePlan['entries']): readonly ObjectPlan[] {
  * `atMost`. They return a column, so that they never change or count rows that policies hide, even without a filter.
  */
 export function isUnread({ table, change, entries }: Pick<WritePlan, 'table' | 'change' | 'entries'>): boolean {
-  if (!table.unreadWrites || recordsIn(entries).length > 0) return false;
+  if (!isCounted(table, entries)) return false;
   return change.kind === 'insert' || isWrittenDirectly(table, change);
 }
 
