@@ -4,16 +4,20 @@
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { introspectionFromSchema } from 'graphql';
+import { buildSchema, introspectionFromSchema } from 'graphql';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { readFingerprint } from '../graphql/catalog/read-catalog.ts';
+import { printMistake } from '../graphql/documents/parse-documents.ts';
 import { buildModel } from '../graphql/model/build-model.ts';
-import { buildIntrospectionSchema, printRoleSchema } from '../graphql/schema/build-schema.ts';
+import type { Model } from '../graphql/model/model.ts';
+import { buildIntrospectionSchema, buildRoleSchema, printRoleSchema } from '../graphql/schema/build-schema.ts';
+import { printUsedSchema } from '../graphql/schema/print-used-schema.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { withoutPauses } from '../shared/slices.ts';
 import {
   type Command,
   type CommandContext,
+  CommandError,
   failCommand,
   flagText,
   readTypedFile,
@@ -21,12 +25,14 @@ import {
 } from './shared/command.ts';
 import { describeError } from './shared/describe-error.ts';
 import { databaseUrlFor, readCatalogFor } from './shared/read-model.ts';
+import { findMistakes, printOfTyped, readTypedDocuments } from './shared/typed-documents.ts';
 import { withDatabase } from './shared/with-database.ts';
 
 /** The command `pgreflect schema`. */
 export const schema: Command = {
   flags: [
     { flag: 'role', placeholder: 'ROLE', doc: 'Role whose schema to print (default: the anon role).' },
+    { flag: 'documents', placeholder: 'PATH', doc: 'Print only what the operations of this folder or file use.' },
     { flag: 'json', doc: 'Print the introspection result instead of SDL.' },
     { flag: 'out', placeholder: 'FILE', doc: 'Write to a file instead of standard output.' },
     { flag: 'check', placeholder: 'FILE', doc: 'Compare with a file; exit with 1 if they differ.' },
@@ -36,6 +42,7 @@ export const schema: Command = {
 
 Examples:
   pgreflect schema --role authenticated --out schema.graphql
+  pgreflect schema --documents src --out schema.graphql
   pgreflect schema --check schema.graphql      # in CI
   pgreflect schema --json --out schema.json --watch`,
   run: runSchema,
@@ -47,6 +54,7 @@ async function runSchema(context: CommandContext): Promise<number> {
     context.sources,
   );
   const [out, check] = [flagText(context, 'out'), flagText(context, 'check')];
+  const documents = flagText(context, 'documents');
   if (out === '') failCommand('--out must be the name of a file.', 'pgreflect schema --out schema.graphql');
   const watch = context.flags.watch === true;
   if (check !== null && (out !== null || watch))
@@ -61,16 +69,31 @@ async function runSchema(context: CommandContext): Promise<number> {
       const { object, problem } = model.directiveError;
       failCommand(`The comment directive of ${object} is invalid: ${problem}`, 'pgreflect check lists all of them.');
     }
-    if (!context.flags.json) return printRoleSchema(model);
-    const full = withoutPauses(buildIntrospectionSchema(model, 'always')!);
+    const used = documents === null ? null : printUsed(context, model, documents);
+    if (!context.flags.json) return used ?? printRoleSchema(model);
+    const full = used === null ? withoutPauses(buildIntrospectionSchema(model, 'always')!) : buildSchema(used);
     return `${JSON.stringify({ data: introspectionFromSchema(full) }, null, 2)}\n`;
   };
   const url = databaseUrlFor(values.databaseUrl, context);
-  if (watch) return watchSchema(url, { context, schemas: values.schemas, pollMs: values.schemaPollMs!, render, out });
+  const fingerprint = async (pool: SystemPool) =>
+    `${documents === null ? '' : printOfTyped(context, documents)}${await readFingerprint(pool, values.schemas)}`;
+  if (watch) return watchSchema(url, { context, fingerprint, pollMs: values.schemaPollMs!, render, out });
   const text = await withDatabase(url, render);
   if (check !== null) return compare(text, check, context);
   deliver(text, out, context);
   return 0;
+}
+
+/** @throws CommandError with each mistake of the documents. */
+function printUsed(context: CommandContext, model: Model, path: string): string {
+  const whole = buildRoleSchema(model);
+  const parsed = readTypedDocuments(context, path);
+  const mistakes = findMistakes(whole, parsed);
+  if (mistakes.length > 0) throw new CommandError(mistakes.map((one) => ({ problem: printMistake(one), fix: null })));
+  return printUsedSchema(
+    whole,
+    parsed.documents.map(({ document }) => document),
+  );
 }
 
 function deliver(text: string, out: string | null, context: CommandContext): void {
@@ -111,7 +134,8 @@ function compare(text: string, file: string, context: CommandContext): number {
 
 interface Watch {
   readonly context: CommandContext;
-  readonly schemas: readonly string[] | null;
+  /** Changes where what is printed may change. */
+  readonly fingerprint: (pool: SystemPool) => Promise<string>;
   readonly pollMs: number;
   readonly render: (pool: SystemPool) => Promise<string>;
   readonly out: string | null;
@@ -125,7 +149,7 @@ async function watchSchema(url: string, watch: Watch): Promise<number> {
   await withDatabase(url, async (pool) => {
     while (!stopping.signal.aborted) {
       try {
-        const now = await readFingerprint(pool, watch.schemas);
+        const now = await watch.fingerprint(pool);
         if (now !== fingerprint) {
           const text = await watch.render(pool);
           if (text !== last) deliver(text, watch.out, watch.context);

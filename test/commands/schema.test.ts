@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { buildClientSchema, buildSchema, type IntrospectionQuery } from 'graphql';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { buildClientSchema, buildSchema, type IntrospectionQuery, printSchema, validateSchema } from 'graphql';
 import { beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
@@ -92,4 +92,73 @@ test('a file that cannot be written leaves nothing beside it', async () => {
     expect(await schema(['--out', out], work)).toMatchObject({ code: 1, err: expect.stringContaining(said) });
   }
   expect([readdirSync(directory), readdirSync(work)]).toEqual([['work'], ['generated']]);
+});
+
+const queries = {
+  'one/notes.graphql': 'query Notes { noteCollection(first: 2) { edges { node { ...Body } } } }',
+  'two/body.gql': '# of a component\nfragment Body on note { nodeId body }',
+  'two/.hidden/old.graphql': '{ old }',
+  'readme.md': '{ old }',
+};
+
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const directory = temporaryDirectory();
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(directory, 'src', dirname(path)), { recursive: true });
+    writeFileSync(join(directory, 'src', path), text);
+  }
+  return directory;
+}
+
+test('--documents prints only what the documents of a folder use, fragments of other files included', async () => {
+  const directory = folderOf(queries);
+  const { code, out } = await schema(['--documents', 'src'], directory);
+  expect([code, validateSchema(buildSchema(out))]).toEqual([0, []]);
+  expect(out).toMatchInlineSnapshot(`
+    """"Reads rows and calls functions that only read."""
+    type Query {
+      """Rows of note, in pages."""
+      noteCollection(
+        """The first n rows."""
+        first: Int
+      ): noteConnection!
+    }
+
+    type note {
+      """Global id of the row."""
+      nodeId: ID!
+      body: String
+    }
+
+    type noteConnection {
+      edges: [noteEdge!]!
+    }
+
+    type noteEdge {
+      node: note!
+    }
+    "
+  `);
+  expect((await schema(['--documents', 'src/one/notes.graphql'], directory)).err).toContain('Unknown fragment "Body"');
+  const { out: json } = await schema(['--documents', 'src', '--json'], directory);
+  expect(printSchema(buildClientSchema(JSON.parse(json).data))).toBe(out.trim());
+});
+
+test('--documents names file, line and column of each mistake', async () => {
+  const files = {
+    'a.graphql': '{\n  noteCollection { totl }\n}',
+    'b.graphql': 'query {',
+    'c.graphql': queries['two/body.gql'],
+  };
+  const { code, err } = await schema(['--documents', 'src'], folderOf({ ...queries, ...files }));
+  expect([code, err.match(/^- .*$/gm)]).toEqual([
+    1,
+    [
+      '- src/b.graphql:1:8: Syntax Error: Expected Name, found <EOF>.',
+      '- src/two/body.gql:2:10: Another fragment is named "Body", in src/c.graphql.',
+      '- src/a.graphql:2:20: Cannot query field "totl" on type "noteConnection".',
+    ],
+  ]);
+  const empty = await schema(['--documents', 'src'], folderOf({ 'readme.md': '' }));
+  expect(empty).toMatchObject({ code: 1, err: expect.stringContaining('src has no file that ends in .graphql') });
 });

@@ -9,7 +9,11 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildSchema, parse, validateSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { buildRoleSchema } from '../../src/graphql/schema/build-schema.ts';
+import { printUsedSchema } from '../../src/graphql/schema/print-used-schema.ts';
+import { validateDocument } from '../../src/graphql/schema/validate.ts';
 import { startExecution, type TestExecution } from '../support/execution.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
 
@@ -21,6 +25,7 @@ interface GoldenCase {
 }
 
 const root = import.meta.dirname;
+const compatible = { strictVariablePositions: false, suggestions: false };
 
 const themes = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
 const cases = themes.flatMap((theme) =>
@@ -51,6 +56,15 @@ describe.each(ways)('$title', ({ options, tried }) => {
       for (const golden of group) {
         test(golden.name, async () => runCase(await start(), golden));
       }
+      test('each operation is valid against the part of the schema that it uses, which is valid by itself', async () => {
+        const execution = await start();
+        for (const { name: of, query, header } of group) {
+          const document = parse(query);
+          const { model } = (await execution.role(header.get('role') ?? 'anon')).shared;
+          const used = buildSchema(printUsedSchema(buildRoleSchema(model), [document]));
+          expect([of, validateSchema(used), validateDocument(used, document, compatible)]).toEqual([of, [], []]);
+        }
+      });
     });
   }
 });

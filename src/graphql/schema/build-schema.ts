@@ -87,8 +87,12 @@ function* describedSchema(model: Model, isVisible: SchemaOptions['isVisible']): 
  * Uses nothing specific to graphql 17, so that tools with graphql 16 can read it.
  */
 export function printRoleSchema(model: Model): string {
-  const schema = withoutPauses(assembleSchema(model, { ...forReaders(model), isVisible: () => true }));
-  return `${printSchema(schema)}\n`;
+  return `${printSchema(buildRoleSchema(model))}\n`;
+}
+
+/** Everything the role can use, as it is printed. Nothing is executed against it. */
+export function buildRoleSchema(model: Model): GraphQLSchema {
+  return withoutPauses(assembleSchema(model, { ...forReaders(model), isVisible: () => true }));
 }
 
 /** The same in slices, between which the process answers others. */
