@@ -30,8 +30,8 @@ export function rankOf({ namespaces }: ModelContext, oid: string): number {
 export interface Omission {
   /**
    * Why it is missing: a missing grant or key, an unusable name, a type or signature, a broken directive, a command or
-   * lookup that PostgreSQL or the key's type does not allow, a switch that is off by default, or a junction table
-   * without a directive.
+   * lookup that PostgreSQL or the key's type does not allow, a switch that is off by default, a comment that hides it, or a
+   * junction table without a directive.
    */
   readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive' | 'entrypoint' | 'switch' | 'link';
   /** Its qualified SQL name, `lib.loan` or `lib.loan.fee`. */

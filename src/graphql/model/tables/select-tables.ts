@@ -118,7 +118,7 @@ function hidingTable(context: ModelContext, row: CatalogTable): CatalogTable | n
 
 function hiddenPartition(context: ModelContext, row: CatalogTable, by: CatalogTable): Reason {
   const reason = `${describeTable(context, row)} is a partition, which the comment of ${tablePath(context, by)} hides.`;
-  return { kind: 'directive', reason, fix: null };
+  return { kind: 'switch', reason, fix: null };
 }
 
 function baseNameOf({ catalog, namespaces }: ModelContext, row: CatalogTable): string {
