@@ -115,6 +115,22 @@ from generate_series(1, 1200) as i
 cross join lateral (select (array[5, 5, 5, 4, 4, 4, 3, 3, 2, 1])[1 + pg_temp.pick('rating' || i, 10)]::smallint as rating) as r
 order by 1, 2, i;
 
+-- Two of three products are counted, some of them in two years.
+insert into stock_count (product_id, counted_on, pieces, as_booked, note)
+select p.id, d.day, greatest(p.stock + d.difference, 0), d.difference = 0, case when d.difference < 0 then 'Some are missing.' end
+from product p
+cross join (values (2025), (2026)) as y (year)
+cross join lateral (
+  select make_date(y.year, 1, 5) + pg_temp.pick('day' || p.id, 5) as day,
+    case when pg_temp.pick('counted' || p.id || '/' || y.year, 5) = 0 then pg_temp.pick('difference' || p.id, 9) - 4 else 0 end as difference
+) as d
+where pg_temp.pick('count' || p.id || '/' || y.year, 3) > 0
+order by 1, 2;
+
+insert into message (email, body, sent_at) values
+  ('visitor@example.org', 'Do you ship to Norway?', '2025-12-01 09:00:00+00'),
+  ('press@example.org', 'May we print your photo of the copper pan?', '2025-12-04 16:30:00+00');
+
 insert into author (name, bio, links, started)
 select a.name, a.bio, a.links::jsonb, date '2024-01-15' + (a.n - 1) * 60
 from (values

@@ -35,6 +35,8 @@ test('curl asks as a visitor and as a user, and sees the statuses of mistakes', 
   expect(lines.filter((line) => line.endsWith(':') || /^\d/.test(line))).toEqual([
     'A visitor asks:',
     'The same with a variable and an operation name:',
+    'The same by GET:',
+    'Two requests in one batch:',
     'A signed-in user sees the own orders:',
     'A mistake is answered with status 200, or with 400 where the client asks for the newer media type:',
     '200 application/json; charset=utf-8',
@@ -44,7 +46,8 @@ test('curl asks as a visitor and as a user, and sees the statuses of mistakes', 
   ]);
   const text = lines.join('');
   expect(text).toContain('{"name":"Plain Copper Tent","price":"161.69"}');
-  expect(text).toContain('{"data":{"productByPk":{"name":"Plain Glass Bag","category":{"name":"Bags"}}}}');
+  expect(text.split('{"data":{"productByPk":{"name":"Plain Glass Bag","category":{"name":"Bags"}}}}')).toHaveLength(3);
+  expect(text).toContain('[{"data":{"productByPk":{"name":"Plain Glass Bag"}}},{"data":{"postByPk":{"title":"');
   expect(text).toContain('{"orderCollection":{"totalCount":3},');
   expect(text).toContain('{"fullName":"Emil Silva"}');
 });

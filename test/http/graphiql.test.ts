@@ -109,7 +109,7 @@ test('a visitor types the key, runs the example and sees the answer; nothing is 
   await useKey(page, 'wrong');
   await expect.poll(() => note(page).textContent()).toBe('Invalid API key.');
   await useKey(page, anonKey);
-  await run(page, '"edges"');
+  await run(page, '"nodes"');
   await expect.poll(() => note(page).textContent()).toBe('');
   // The documentation shows what the role may see.
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
@@ -145,7 +145,7 @@ test('a local project has its key filled in; loaded again after a run the page h
   const { page } = await visit(gateway.url);
   await expect.poll(() => page.getByLabel('API key').inputValue()).toBe(anonKey);
   await expect.poll(() => focused(page)).toBe('token');
-  await run(page, '"edges"');
+  await run(page, '"nodes"');
   const stored = () => page.evaluate(() => localStorage.getItem('graphiql:tabState'));
   await expect.poll(stored).toContain('productCollection');
   for (let load = 0; load < 2; load++) {

@@ -15,7 +15,7 @@ const shop = async () => createDatabase(read('examples/shop/schema.sql'), read('
 
 test('every example of every table of the shop is answered without an error, and shows every kind of operation', async () => {
   const { tables, titles, refused } = await runExamples(await shop(), ['public']);
-  expect(tables).toHaveLength(12);
+  expect(tables).toHaveLength(14);
   expect(refused).toEqual([]);
   expect(titles).toEqual([
     'Change a row',

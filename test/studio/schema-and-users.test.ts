@@ -53,6 +53,7 @@ describe('the schema', () => {
     await page.getByText('Table public.import_log has no primary key.').waitFor();
     await page.getByText('Table public."2 much" has no valid GraphQL name ("2 Much").').waitFor();
     const grant = 'grant select on public.customer to anon;';
+    await page.getByText('Not granted').click();
     await page.getByRole('button', { name: `Copy ${grant}` }).click();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     expect(copied).toBe(grant);
@@ -91,7 +92,7 @@ describe('the schema', () => {
     await expect.poll(() => box.getAttribute('aria-current')).toBe('true');
     const words = 'Product has one Category (field category). Category has many Product (field productCollection).';
     await expect.poll(() => drawing(page).locator('title', { hasText: words }).count()).toBe(1);
-    const summary = page.getByText('14 relationships as text');
+    const summary = page.getByText(/^\d+ relationships as text/);
     await summary.click();
     await page.getByRole('listitem').getByText(words).waitFor();
     await summary.click();

@@ -1,5 +1,5 @@
 #!/bin/sh
-# GraphQL by hand: a visitor, a variable, a signed-in user, a mistake, a missing key. Needs curl and nothing else.
+# GraphQL by hand: a visitor, a variable, a GET, a batch, a signed-in user, a mistake, a missing key. Needs curl and nothing else.
 set -eu
 : "${ANON_KEY:?is not set, see README.md}" "${ACCESS_TOKEN:?is not set, see README.md}"
 endpoint="${API_URL:-http://localhost:54321}/graphql/v1"
@@ -21,6 +21,14 @@ graphql '{
   "operationName": "OneProduct",
   "variables": {"id": "3"}
 }'
+
+echo 'The same by GET:'
+curl --silent --show-error --get "$endpoint" --header "apikey: $ANON_KEY" --write-out '\n' \
+  --data-urlencode 'query=query ($id: BigInt!) { productByPk(id: $id) { name category { name } } }' \
+  --data-urlencode 'variables={"id": "3"}'
+
+echo 'Two requests in one batch:'
+graphql '[{"query": "{ productByPk(id: \"3\") { name } }"}, {"query": "{ postByPk(id: \"4\") { title } }"}]'
 
 echo 'A signed-in user sees the own orders:'
 graphql '{"query": "{ orderCollection { totalCount } customerCollection { edges { node { fullName } } } }"}' \
