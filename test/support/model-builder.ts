@@ -168,6 +168,7 @@ export function enumType(
     graphqlName,
     values: pairs.map(([label, name]) => ({ label, graphqlName: name })),
     mapped: pairs.some(([label, name]) => label !== name),
+    hasListFilter: false,
     ...change,
   };
 }

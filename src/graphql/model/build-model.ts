@@ -149,9 +149,9 @@ function* buildContent(context: ModelContext): Sliced<Content> {
   yield* noteHidden(context, tables.values(), routines);
   const linked = yield* addManyToMany(context, { tables, relationships, routines });
   yield* noteUnlinked(context, { tables: linked, relationships, routines });
-  const named = yield* addNames(context, { tables: linked, routines, composites: composites.types, claims });
+  const named = yield* addNames(context, { tables: linked, enums, routines, composites: composites.types, claims });
   const writeOnly = yield* writeOnlyTables(context, { types, claims, functions: fields });
-  return { ...named, writeOnly, enums };
+  return { ...named, writeOnly };
 }
 
 interface Winner {

@@ -120,6 +120,7 @@ function toEnumType({ catalog }: ModelContext, namespace: ContextNamespace, type
       return { label, graphqlName: isEnumValueName(graphqlName) ? graphqlName : null };
     }),
     mapped: labels.some((label) => (names.get(label) ?? label) !== label),
+    hasListFilter: false,
   };
 }
 

@@ -166,6 +166,9 @@ export const inputTypeName = (base: string): string => `${base}Input`;
 /** Filter input of an enum. */
 export const enumFilterName = (enumName: string): string => `${enumName}Filter`;
 
+/** Filter input of lists of an enum. */
+export const enumListFilterName = (enumName: string): string => `${enumName}ListFilter`;
+
 /** The root fields of a table; `collection` is also the field of a to-many relationship that leads to it. */
 export function tableRootFields(base: string) {
   return {

@@ -326,6 +326,8 @@ export interface EnumType extends QualifiedName {
   readonly values: readonly { readonly label: string; readonly graphqlName: string | null }[];
   /** Whether any label differs from its GraphQL name, so that output needs mapping. */
   readonly mapped: boolean;
+  /** Lists of it have a filter (extension `reads`). */
+  readonly hasListFilter: boolean;
 }
 
 /** A composite type, or the row type of a table, as an input (extension `writes`). */

@@ -9,7 +9,7 @@ import {
   printType,
 } from 'graphql';
 import { inSlices, mapInSlices, type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
-import { enumFilterName, tableTypeNames } from '../model/inflect.ts';
+import { enumFilterName, enumListFilterName, tableTypeNames } from '../model/inflect.ts';
 import type { Model, Table } from '../model/model.ts';
 import { scalarNames } from '../model/scalars.ts';
 import { describeSharedType, describesAnything, describeType } from './describe-type.ts';
@@ -24,7 +24,15 @@ import { defineFunctionInputs, defineIsFilter } from './types/function-inputs.ts
 import { dateTruncationType, defineGroupTypes } from './types/group-types.ts';
 import { defineJsonFilterTypes, namedJson } from './types/json-filter-types.ts';
 import { buildObjectType, defineResultType, nodeInterface } from './types/object-type.ts';
-import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
+import {
+  buildEnumFilterType,
+  buildEnumListFilterType,
+  buildListFilterType,
+  filterIsType,
+  listFilterTypes,
+  scalarFilterName,
+  scalarFilterTypes,
+} from './types/operator-filters.ts';
 import { orderByDirectionType } from './types/order-by-direction.ts';
 import { defineOrderByTypes } from './types/order-by-type.ts';
 import { buildQueryType } from './types/query-type.ts';
@@ -155,7 +163,7 @@ function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchem
 /** The types of every schema, used or not. */
 function defineBuiltInTypes(context: SchemaContext): void {
   const { types } = context;
-  const described = [...operatorFilterTypes, orderByDirectionType];
+  const described = [...scalarFilterTypes, orderByDirectionType];
   const builtIn = [
     ...scalarNames.map((name) => scalarTypes[name === 'JSON' ? namedJson(context) : name]),
     ...(describesAnything(context) ? described.map(describeSharedType) : described),
@@ -163,6 +171,17 @@ function defineBuiltInTypes(context: SchemaContext): void {
     ...introspectionTypes,
   ];
   for (const type of builtIn) types.define(type.name, () => type);
+  defineListFilterTypes(context);
+}
+
+function defineListFilterTypes(context: SchemaContext): void {
+  const { model, types } = context;
+  const filtersElements = model.namespaces.some(({ name }) => context.isVisible(name) && context.hasReads(name));
+  const describe = describesAnything(context) ? describeSharedType : (type: GraphQLNamedType) => type;
+  for (const [scalar, plain] of listFilterTypes) {
+    const ofElement = () => types.input(scalarFilterName(scalar))!;
+    types.define(plain.name, () => describe(filtersElements ? buildListFilterType(scalar, ofElement) : plain));
+  }
 }
 
 function defineEnumTypes(context: SchemaContext): void {
@@ -172,7 +191,11 @@ function defineEnumTypes(context: SchemaContext): void {
     if (!context.isVisible(enumType.namespace) || !hasNamedValues(enumType)) continue;
     const type = buildEnumType(enumType);
     types.define(type.name, () => type);
-    types.define(enumFilterName(type.name), () => describe(buildEnumFilterType(type)));
+    const filter = enumFilterName(type.name);
+    types.define(filter, () => describe(buildEnumFilterType(type)));
+    if (!enumType.hasListFilter) continue;
+    const ofElement = () => types.input(filter)!;
+    types.define(enumListFilterName(type.name), () => describe(buildEnumListFilterType(type, ofElement)));
   }
 }
 

@@ -116,6 +116,8 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
   some: 'At least one related row matches.',
   every: 'Every related row matches.',
   none: 'No related row matches.',
+  any_element: 'At least one element matches.',
+  every_element: 'Every element matches.',
   aggregate_filter: 'What holds of all related rows together.',
   related_filter: 'Count and aggregate these related rows only.',
   count: 'How many there are.',
@@ -190,7 +192,7 @@ export function describeSharedType(type: GraphQLNamedType): GraphQLNamedType {
   }
   if (!isInputObjectType(type)) return type;
   const description = `Conditions on ${type.name.replace(/(List)?Filter$/, (_, list) => (list ? ' lists' : ' values'))}.`;
-  return new GraphQLInputObjectType({ ...type.toConfig(), description });
+  return describeType(new GraphQLInputObjectType({ ...type.toConfig(), description }));
 }
 
 function whenAsked(type: { getFields(): Readonly<Record<string, unknown>> }, describe: (field: never) => void): void {

@@ -59,6 +59,7 @@ export type InputFieldOrigin =
   /** A unique key that names a row. */
   | { readonly kind: 'row_key'; readonly key: TableKey }
   | { readonly kind: 'some' | 'every' | 'none' | 'aggregate_filter' }
+  | { readonly kind: 'any_element' | 'every_element' }
   | { readonly kind: 'related_filter' | 'count' | 'distinct_counts' }
   | { readonly kind: 'distinct_count' | 'aggregate_column'; readonly column: Column }
   | { readonly kind: 'aggregate_function'; readonly function: AggregateFunction }

@@ -45,6 +45,11 @@ const limits = {
     max: 20,
     message: 'The operation has more than 20 filters through relationships.',
   },
+  /** PostgreSQL plans each as a subquery, and reads all elements of each row. */
+  elementFilters: {
+    max: 100,
+    message: 'The operation has more than 100 filters of the elements of lists.',
+  },
   /** Each is a statement. */
   nestedWrites: {
     max: 100,

@@ -138,6 +138,7 @@ function readByExpression(expression: Expression | OrderExpression): readonly Re
     case 'computed':
       return ownCode;
     case 'json_part':
+    case 'element':
       return readByExpression(expression.of);
     default:
       return [];
@@ -166,6 +167,8 @@ function readByCondition(condition: Condition | null): readonly Read[] {
       return readByExpression(condition.expression);
     case 'json_type':
       return readByExpression(condition.part);
+    case 'elements':
+      return readByExpression(condition.array);
     default:
       return [];
   }
@@ -240,7 +243,13 @@ function readsMore(condition: Condition): boolean {
   return isPattern || looksInside(condition) || condition.expression.kind === 'computed';
 }
 
-const readsOthers: ReadonlySet<Condition['kind']> = new Set(['exists', 'count_related', 'group_related', 'holds']);
+const readsOthers: ReadonlySet<Condition['kind']> = new Set([
+  'elements',
+  'exists',
+  'count_related',
+  'group_related',
+  'holds',
+]);
 
 /** When statements get custom plans: never, after a generic plan was slow, or always. */
 export type CustomPlanning = 'never' | 'once_slow' | 'always';

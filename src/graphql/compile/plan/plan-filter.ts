@@ -11,8 +11,9 @@ import { operatorRow } from '../../schema/operators.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
-import type { Condition, Expression, RelatedRows } from './plan.ts';
+import type { Condition, Element, RelatedRows } from './plan.ts';
 import { planRowCall } from './plan-arguments.ts';
+import { planList } from './plan-elements.ts';
 import { planJson } from './plan-json.ts';
 import { planNodeId } from './plan-node-id.ts';
 import { combine, planOperator } from './plan-operator.ts';
@@ -104,13 +105,14 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
 
 function planValue(
   { planner, level, negated }: Level,
-  expression: Expression,
+  expression: Element['of'],
   type: ValueType | null,
   filter: Input,
 ): Condition | null {
   const context = { budget: planner.budget, level, negated };
   if (isJson(type)) return planJson(context, expression, filter);
   if (isSearchable(type)) return planSearchFilter(context, expression, filter);
+  if (type?.kind === 'list') return planList(context, expression, type, filter);
   return combine(
     'and',
     filter.fields().map(({ field, input }) => {

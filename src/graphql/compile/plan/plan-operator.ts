@@ -75,7 +75,7 @@ export function planNullTest(input: Input, name: string): boolean {
 }
 
 function nameOf(expression: Expression): string {
-  if (expression.kind === 'json_part') return nameOf(expression.of);
+  if (expression.kind === 'json_part' || expression.kind === 'element') return nameOf(expression.of);
   if (expression.kind === 'computed') return expression.call.routine.fieldName;
   return expression.kind === 'count' ? 'count' : (expression.column.fieldName ?? expression.column.name);
 }
@@ -83,12 +83,13 @@ function nameOf(expression: Expression): string {
 function assertOperand(expression: Expression, operator: FilterOperator, input: Input): void {
   if (operatorRow(operator).isPattern) assertMatchable(expression, operator, input);
   else if (expression.kind === 'column') assertFits(expression.column, input);
-  else if (expression.kind === 'computed') assertFits(expression.type, input);
+  else if (expression.kind === 'computed' || expression.kind === 'element') assertFits(expression.type, input);
 }
 
 /** Refuses patterns that PostgreSQL does not compare under the column's collation. */
 function assertMatchable(expression: Expression, operator: FilterOperator, input: Input): void {
-  const collation = 'column' in expression ? expression.column.nondeterministicCollation : null;
+  const of = expression.kind === 'element' ? expression.of : expression;
+  const collation = 'column' in of ? of.column.nondeterministicCollation : null;
   if (collation === null || (operator === 'like' && collation.allowsLike)) return;
   const others = collation.allowsLike ? '"eq", "in" or "like"' : '"eq" or "in"';
   const reason = 'its collation takes different texts for equal, and PostgreSQL looks for no such patterns in it';

@@ -7,8 +7,9 @@ import type { Column } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { type PlanBudget, spend } from '../input/plan-budget.ts';
-import type { Condition, Expression, Rank, SearchPlan } from './plan.ts';
+import type { Condition, Expression } from './plan.ts';
 import { combine, type OperatorContext, planOperator } from './plan-operator.ts';
+import type { Rank, SearchPlan } from './search-plan.ts';
 
 /** The condition of a `TextSearchFilter`, or of operators without it, on a value; null if empty. */
 export function planSearchFilter(

@@ -20,8 +20,9 @@ import type {
   ValueType,
 } from '../../model/model.ts';
 import type { ComparisonOperator } from '../../schema/operators.ts';
-import type { JsonReading, SearchLanguage } from '../../schema/origin.ts';
+import type { JsonReading } from '../../schema/origin.ts';
 import type { Slot } from '../input/slot.ts';
+import type { Rank, SearchPlan } from './search-plan.ts';
 import type { Assignment, BulkUpdate, KeptAssignment } from './write/assignment.ts';
 import type { InsertColumn, InsertLink, NestedWrites } from './write/nested-writes.ts';
 
@@ -217,6 +218,7 @@ export type Expression =
   | { readonly kind: 'column'; readonly column: Column }
   | Computed
   | JsonPart
+  | Element
   | Rank
   | GroupExpression;
 
@@ -243,20 +245,16 @@ export interface JsonPart {
   readonly as: JsonReading;
 }
 
-/** The rank of a column for a text search. */
-export interface Rank {
-  readonly kind: 'rank';
-  readonly column: Column;
-  readonly search: SearchPlan;
-  /** Bits as PostgreSQL's rank functions take them. */
-  readonly normalization: Slot;
-  /** Ranks by the distance between words. */
-  readonly coverDensity: boolean;
+/** Each element of an array, in conditions on them. */
+export interface Element {
+  readonly kind: 'element';
+  readonly of: Exclude<Expression, Element>;
+  readonly type: Extract<ValueType, { readonly kind: 'list' }>['element'];
 }
 
 /** An order's value: of the row, of the related row (null without one), or of all related rows of a to-many. */
 export type OrderExpression =
-  | Exclude<Expression, JsonPart>
+  | Exclude<Expression, JsonPart | Element>
   | { readonly kind: 'related'; readonly related: RelatedRows; readonly expression: OrderExpression };
 
 /** A filter, ready to print. Without empty conjunctions, which are null one level up. */
@@ -280,6 +278,7 @@ export type Condition =
       readonly type: 'number' | 'boolean';
       readonly item: Condition;
     }
+  | ElementsCondition
   | { readonly kind: 'null_test'; readonly expression: Expression; readonly negated: boolean }
   /** A related row exists that meets the condition, if any. */
   | { readonly kind: 'exists'; readonly related: RelatedRows }
@@ -295,6 +294,17 @@ export type Condition =
   /** All primary key columns of `table` equal the slots. */
   | { readonly kind: 'key'; readonly table: Table; readonly slots: readonly Slot[] };
 
+/** What holds of the elements of an array. */
+export interface ElementsCondition {
+  readonly kind: 'elements';
+  readonly array: Element['of'];
+  /** One of them meets the condition, if any; otherwise, each does: unknown is not enough. */
+  readonly quantifier: 'any' | 'every';
+  readonly condition: Condition | null;
+  /** Of a null array nothing is known; otherwise, the condition does not hold. */
+  readonly keepsUnknown: boolean;
+}
+
 /** Compares a value with one operand. */
 export interface Comparison {
   readonly kind: 'compare';
@@ -303,14 +313,6 @@ export interface Comparison {
   readonly slot: Slot;
   /** The path of `matches` is a predicate, which must be true; otherwise it must find something. */
   readonly isPredicate?: boolean;
-}
-
-/** The search of a text search. */
-export interface SearchPlan {
-  readonly by: SearchLanguage;
-  readonly slot: Slot;
-  /** Name of the text search configuration; null: the connection's default. */
-  readonly config: Slot | null;
 }
 
 /** The current row's related rows that meet the condition. */

@@ -16,7 +16,7 @@ import {
 } from '../../model/model.ts';
 import type { ComparisonOperator } from '../../schema/operators.ts';
 import type { Slot } from '../input/slot.ts';
-import { type Comparison, type Condition, maxCounted, type RelatedRows } from '../plan/plan.ts';
+import { type Comparison, type Condition, type ElementsCondition, maxCounted, type RelatedRows } from '../plan/plan.ts';
 import { columnOf, keyColumns } from '../plan/plan-order.ts';
 import { printExpression, typeOf } from './expression.ts';
 import {
@@ -72,6 +72,8 @@ export function printCondition(names: Names, condition: Condition, row: Row): Sq
       // An adjacent condition might be evaluated first and could fail to read the part.
       return sql`(case when ${isSuch} then ${printCondition(names, condition.item, row)} else false end)`;
     }
+    case 'elements':
+      return printElements(names, condition, row);
     case 'constant':
       return condition.value ? sql`true` : sql`false`;
     case 'null_test': {
@@ -93,6 +95,17 @@ export function printCondition(names: Names, condition: Condition, row: Row): Sq
     default:
       return unreachable(condition);
   }
+}
+
+// `unnest` gives no elements for null.
+function printElements(names: Names, { array, quantifier, condition, keepsUnknown }: ElementsCondition, row: Row): Sql {
+  const [alias, value] = [names.next('e'), printExpression(array, row)];
+  const item = condition && printCondition(names, condition, { ...row, element: ident(alias, 'v') });
+  const from = sql`pg_catalog.unnest(${value}) as ${ident(alias)}("v")`;
+  const isEvery = quantifier === 'every';
+  const found = sql`exists (select from ${from}${where(item && isEvery ? sql`${item} is not true` : item)})`;
+  const holds = isEvery ? sql`not ${found}` : found;
+  return isEvery || keepsUnknown ? sql`(case when ${value} is not null then ${holds} end)` : holds;
 }
 
 /** ` from … where …` of a relationship's rows. */

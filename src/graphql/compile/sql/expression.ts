@@ -1,5 +1,6 @@
 /** Prints values computed from the current row or a group of rows. */
 
+import { invariant } from '../../../shared/invariant.ts';
 import { type AggregateFunction, aggregateRow } from '../../model/codecs.ts';
 import { type Column, comparedAs, type SqlType } from '../../model/model.ts';
 import type { JsonReading } from '../../schema/origin.ts';
@@ -32,6 +33,9 @@ export function printExpression(expression: Expression, row: Row): Sql {
       return printCall(expression.call, row);
     case 'json_part':
       return printJsonPart(expression, row);
+    case 'element':
+      invariant(row.element, 'conditions on elements stand in a scan of them');
+      return row.element;
     case 'rank': {
       const args = sql`${row.column(expression.column)}, ${printSearch(expression.search)}, ${param(expression.normalization, builtin.int4)}`;
       return expression.coverDensity ? sql`pg_catalog.ts_rank_cd(${args})` : sql`pg_catalog.ts_rank(${args})`;
@@ -47,6 +51,7 @@ export function typeOf(expression: Expression | OrderExpression): SqlType {
     case 'aggregate':
       return isSummed(expression.function) ? builtin.numeric : expression.column.cast;
     case 'computed':
+    case 'element':
       return expression.type.cast;
     case 'json_part':
       return readings[expression.as];

@@ -10,6 +10,8 @@ export interface Row {
   whole(): Sql;
   /** Its columns may be expressions, which must not be repeated. */
   readonly isComputed?: boolean;
+  /** The element that conditions on elements are about; absent: none. */
+  readonly element?: Sql;
   /** Condition for aggregated rows; absent: all. */
   readonly counted?: Sql | null;
 }

@@ -1,6 +1,6 @@
 /** Prints text searches. The configuration may be a value: an index depends on the column alone. */
 import type { SearchLanguage } from '../../schema/origin.ts';
-import type { SearchPlan } from '../plan/plan.ts';
+import type { SearchPlan } from '../plan/search-plan.ts';
 import { builtin, param, type Sql, sql } from './sql.ts';
 
 const parsers = {

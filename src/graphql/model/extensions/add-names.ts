@@ -2,6 +2,7 @@
 import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import { quotePath } from '../../catalog/quote-name.ts';
 import { connectionArguments } from '../connection-arguments.ts';
+import type { EnumTypes } from '../enums.ts';
 import type { Model, Routine, Table } from '../model.ts';
 import { hasExtension, type ModelContext, noteOmission } from '../model-context.ts';
 import { noteMisplaced } from '../routines/function-entries.ts';
@@ -9,14 +10,15 @@ import { isJsonResult } from '../tables/columns.ts';
 import { addEntries, type Named } from './added-entries.ts';
 import { addTypes } from './added-types.ts';
 import { addConflictTargets } from './conflict-targets.ts';
+import { addListFilters } from './list-filters.ts';
 import { addRowWrites } from './row-writes.ts';
 import { addKeys } from './table-keys.ts';
 
-/** The tables with their extension entries and types, the shared types, and the routines and composite types that get their names. */
+/** The tables with their extension entries and types, the shared types, and the enums, routines and composite types with their names. */
 export function* addNames(
   context: ModelContext,
-  named: Named,
-): Sliced<Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'>> {
+  named: Named & { readonly enums: EnumTypes },
+): Sliced<Pick<Model, 'tables' | 'enums' | 'addedTypes' | 'routines' | 'composites'>> {
   const keyed = yield* mapInSlices(named.tables.values(), (table) => addKeys(context, table));
   const withKeys = { ...named, tables: new Map(keyed.map((table) => [table.oid, table])) };
   const withEntries = yield* addEntries(context, withKeys);
@@ -25,7 +27,8 @@ export function* addNames(
   const tables = new Map(targeted.map((table) => [table.oid, table]));
   const added = yield* addTypes(context, { ...named, tables });
   noteArguments(context, added.tables, added.routines);
-  return { ...added, tables: yield* addRowWrites(context, added) };
+  const enums = yield* addListFilters(context, added.tables, named);
+  return { ...added, enums, tables: yield* addRowWrites(context, added) };
 }
 
 function noteArguments(

@@ -10,7 +10,7 @@ import type { Column, CompositeType, Relationship, Routine, Table } from '../mod
 import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath } from '../model-context.ts';
 import type { NameClaims } from '../name-claims.ts';
 import { addFunctionEntries } from '../routines/function-entries.ts';
-import { isInColumns, isJson, isSearchable } from '../tables/columns.ts';
+import { isFilteredByExtension, isInColumns, isJson, isSearchable } from '../tables/columns.ts';
 import { renameFix } from '../tables/relationships.ts';
 import { type Ends, isNestable, isNestableUpdate } from './nested-writes.ts';
 
@@ -153,16 +153,19 @@ export function isOrderable({ columns }: Table): boolean {
 
 function addColumnEntries(context: ModelContext, table: Table): Table {
   if (!hasExtension(context, table, 'reads')) return table;
-  const isJsonColumn = ({ readable, type }: Column) => readable && isJson(type);
-  if (!table.columns.some(isJsonColumn)) return table;
+  const isAdded = ({ readable, type }: Column) => readable && type !== null && isFilteredByExtension(type);
+  if (!table.columns.some(isAdded)) return table;
   const taken = entriesOf(table, filters);
   const columns = table.columns.map((column) => {
-    if (!isJsonColumn(column)) return column;
+    if (!isAdded(column)) return column;
     if (!taken.has(column.fieldName ?? '')) return { ...column, filterable: true };
     noteEntry(context, table, filters, {
       what: `column "${column.name}"`,
       name: column.fieldName ?? '',
-      fixFor: (row) => columnFix(context, row, column.name, { name: validName(`${column.name}_json`) }),
+      fixFor: (row) =>
+        columnFix(context, row, column.name, {
+          name: validName(`${column.name}_${isJson(column.type) ? 'json' : 'list'}`),
+        }),
     });
     return column;
   });

@@ -16,7 +16,7 @@ import {
   takenBy,
 } from '../model-context.ts';
 import type { NameClaims } from '../name-claims.ts';
-import { isFilterable, isJson, isOrdered } from '../tables/columns.ts';
+import { isFilterable, isFilteredByExtension, isOrdered } from '../tables/columns.ts';
 import { sharesRow } from './routine-arguments.ts';
 
 /** The inputs with such entries. */
@@ -89,7 +89,7 @@ function findProblem({ catalog }: ModelContext, routine: Routine, input: EntryIn
     const isBoolean = type.kind === 'scalar' && type.scalar === 'Boolean';
     return isBoolean ? null : 'takes further arguments, with which it has to return boolean';
   }
-  return isFilterable(type) || isJson(type) ? null : 'returns a type that has no filter';
+  return isFilterable(type) || isFilteredByExtension(type) ? null : 'returns a type that has no filter';
 }
 
 /** Records functions whose directives request something that only functions of a row can do. */

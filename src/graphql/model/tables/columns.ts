@@ -194,6 +194,11 @@ export function isSearchable(type: ValueType | null): boolean {
   return namespace === 'pg_catalog' && name === 'tsvector';
 }
 
+/** Whether only the extension `reads` filters columns of the type. */
+export function isFilteredByExtension(type: ValueType): boolean {
+  return isJson(type) || (type.kind === 'list' && type.element.kind === 'enum');
+}
+
 /** Whether columns of the type can be filtered without extensions. */
 export function isFilterable(type: ValueType): boolean {
   // Otherwise, the creator of a matching operator could have it run by every role that filters.

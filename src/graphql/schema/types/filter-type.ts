@@ -2,7 +2,7 @@
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
-import { isJson } from '../../model/tables/columns.ts';
+import { isFilteredByExtension, isJson } from '../../model/tables/columns.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';
@@ -10,7 +10,7 @@ import { functionFilters } from './function-inputs.ts';
 import { jsonFilterOf } from './json-filter-types.ts';
 import { nodeIdName } from './object-type.ts';
 import { searchFilterOf } from './search-types.ts';
-import { filterNameOf } from './value-type.ts';
+import { filterOf } from './value-type.ts';
 
 type NamedInputField = readonly [string, GraphQLInputFieldConfig | null];
 
@@ -27,7 +27,7 @@ export function buildFilterType(context: SchemaContext, table: Table): GraphQLIn
         ...operators,
         ...relationshipEntries(context, table),
         ...functionFilters(context, table),
-        ...jsonEntries(context, table),
+        ...addedEntries(context, table),
       ]);
     },
   });
@@ -38,19 +38,20 @@ function columnEntries(context: SchemaContext, table: Table): NamedInputField[] 
   return table.columns.flatMap((column): NamedInputField[] => {
     const name = column.fieldName;
     if (!column.filterable || name === null || column.type === null || name === nodeIdName) return [];
-    if (isJson(column.type)) return [];
+    if (isFilteredByExtension(column.type)) return [];
     const searched = searchFilterOf(context, table, column.type);
-    const type = searched ?? context.types.input(filterNameOf(context, column.type));
+    const type = searched ?? filterOf(context, table.namespace, column.type);
     return [[name, type && typed(type, { kind: 'column', column })]];
   });
 }
 
 /** For columns that only an extension filters. */
-function jsonEntries(context: SchemaContext, table: Table): NamedInputField[] {
+function addedEntries(context: SchemaContext, table: Table): NamedInputField[] {
   return table.columns.flatMap((column): NamedInputField[] => {
-    if (!column.filterable || column.fieldName === null || !isJson(column.type)) return [];
-    const type = column.type && jsonFilterOf(context, column.type);
-    return type === null ? [] : [[column.fieldName, typed(type, { kind: 'column', column })]];
+    const { filterable, fieldName, type: of } = column;
+    if (!filterable || fieldName === null || of === null || !isFilteredByExtension(of)) return [];
+    const type = isJson(of) ? jsonFilterOf(context, of) : filterOf(context, table.namespace, of);
+    return type === null ? [] : [[fieldName, typed(type, { kind: 'column', column })]];
   });
 }
 

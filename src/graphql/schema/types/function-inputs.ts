@@ -19,7 +19,7 @@ import { filterIsType } from './operator-filters.ts';
 import { orderByDirectionType } from './order-by-direction.ts';
 import { routineArguments } from './routine-arguments.ts';
 import { searchFilterOf } from './search-types.ts';
-import { filterNameOf } from './value-type.ts';
+import { filterOf } from './value-type.ts';
 
 type NamedInputField = readonly [string, GraphQLInputFieldConfig | null];
 
@@ -63,7 +63,7 @@ export function functionFilters(context: SchemaContext, table: Table): readonly 
   return entriesOf(context, table.filterFunctions, (type) => {
     if (isJson(type)) return jsonFilterOf(context, type);
     if (isNullTested(type)) return sharedInput(context, 'OpaqueIsFilter');
-    return searchFilterOf(context, table, type) ?? context.types.input(filterNameOf(context, type));
+    return searchFilterOf(context, table, type) ?? filterOf(context, table.namespace, type);
   });
 }
 

@@ -1,7 +1,8 @@
 /**
  * The filter inputs over single columns: one per scalar, per list of a scalar and per enum (docs/filters.md).
  *
- * Those of scalars and lists are in every schema, used or not, and independent of the database, so they are shared.
+ * Those of scalars and lists are in every schema, used or not, and independent of the database, so they are shared. Only
+ * lists whose elements are filtered (extension `reads`) are made for a schema.
  */
 import {
   type GraphQLInputFieldConfigMap,
@@ -10,7 +11,7 @@ import {
   GraphQLNonNull,
   type GraphQLNullableInputType,
 } from 'graphql';
-import { enumFilterName } from '../../model/inflect.ts';
+import { enumFilterName, enumListFilterName } from '../../model/inflect.ts';
 import { type FilterKind, type ScalarName, scalarNames, scalarRow } from '../../model/scalars.ts';
 import { operatorRow, operatorsOf } from '../operators.ts';
 import { typed } from '../origin.ts';
@@ -30,26 +31,57 @@ export function listFilterName(scalar: ScalarName): string {
   return `${scalar}ListFilter`;
 }
 
-/** The filter inputs of all scalars and lists. */
-export const operatorFilterTypes: readonly GraphQLInputObjectType[] = [
-  ...scalarNames.flatMap((scalar) => {
-    const { filter } = scalarRow(scalar);
-    return filter === null ? [] : operatorFilter(scalarFilterName(scalar), filter, scalarTypes[scalar]);
-  }),
-  ...scalarNames
+/** The filter inputs of all scalars. */
+export const scalarFilterTypes: readonly GraphQLInputObjectType[] = scalarNames.flatMap((scalar) => {
+  const { filter } = scalarRow(scalar);
+  return filter === null ? [] : operatorFilter(scalarFilterName(scalar), filter, scalarTypes[scalar]);
+});
+
+/** The filter inputs of lists of scalars, as in pg_graphql, by the scalar. */
+export const listFilterTypes: ReadonlyMap<ScalarName, GraphQLInputObjectType> = new Map(
+  scalarNames
     .filter((scalar) => scalarRow(scalar).inLists)
-    .map((scalar) => operatorFilter(listFilterName(scalar), 'list', scalarTypes[scalar])),
-];
+    .map((scalar) => [scalar, operatorFilter(listFilterName(scalar), 'list', scalarTypes[scalar])]),
+);
+
+/** The same with filters of their elements. @param ofElement The filter of the scalar, in this schema. */
+export function buildListFilterType(scalar: ScalarName, ofElement: () => GraphQLInputObjectType) {
+  return operatorFilter(listFilterName(scalar), 'list', scalarTypes[scalar], ofElement);
+}
 
 /** The filter input of an enum. */
 export function buildEnumFilterType(type: StringEnumType): GraphQLInputObjectType {
   return operatorFilter(enumFilterName(type.name), 'membership', type);
 }
 
-/** @param type The filter's values, or the items of its lists. */
-function operatorFilter(name: string, kind: FilterKind, type: GraphQLNullableInputType): GraphQLInputObjectType {
+/** The filter input of lists of an enum. @param ofElement That of the enum, in this schema. */
+export function buildEnumListFilterType(type: StringEnumType, ofElement: () => GraphQLInputObjectType) {
+  return operatorFilter(enumListFilterName(type.name), 'list', type, ofElement);
+}
+
+/**
+ * @param type The filter's values, or the items of its lists.
+ * @param ofElement The filter of its elements; absent: they have none.
+ */
+function operatorFilter(
+  name: string,
+  kind: FilterKind,
+  type: GraphQLNullableInputType,
+  ofElement?: () => GraphQLInputObjectType,
+): GraphQLInputObjectType {
   const values = kind === 'list' ? listOf(type) : type;
-  return new GraphQLInputObjectType({ name, fields: () => operatorFields(kind, values, listOf(type)) });
+  const fields = () => ({
+    ...operatorFields(kind, values, listOf(type)),
+    ...(ofElement && elementFields(ofElement())),
+  });
+  return new GraphQLInputObjectType({ name, fields });
+}
+
+function elementFields(filter: GraphQLInputObjectType): GraphQLInputFieldConfigMap {
+  return {
+    anyElement: typed(filter, { kind: 'any_element' }),
+    everyElement: typed(filter, { kind: 'every_element' }),
+  };
 }
 
 /** The fields of a filter. @param many What `in` takes. */

@@ -1,11 +1,17 @@
 /** The GraphQL type of a PostgreSQL value, nullable, for input and output alike. */
-import { type GraphQLEnumType, GraphQLList, type GraphQLScalarType, isEnumType } from 'graphql';
+import {
+  type GraphQLEnumType,
+  type GraphQLInputObjectType,
+  GraphQLList,
+  type GraphQLScalarType,
+  isEnumType,
+} from 'graphql';
 import { invariant } from '../../../shared/invariant.ts';
-import { enumFilterName } from '../../model/inflect.ts';
+import { enumFilterName, enumListFilterName } from '../../model/inflect.ts';
 import type { ValueType } from '../../model/model.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { hasNamedValues } from './enum-types.ts';
-import { listFilterName, scalarFilterName } from './operator-filters.ts';
+import { listFilterName, listFilterTypes, scalarFilterName } from './operator-filters.ts';
 import { scalarTypes } from './scalars.ts';
 
 type LeafType = GraphQLScalarType | GraphQLEnumType;
@@ -17,15 +23,25 @@ export function valueType(context: SchemaContext, type: ValueType): LeafType | G
   return element && new GraphQLList(element);
 }
 
-/** Name of the filter input for columns of this type. */
-export function filterNameOf(context: SchemaContext, type: ValueType): string {
-  if (type.kind === 'scalar') return scalarFilterName(type.scalar);
+/** The filter input for values of this type of objects of a namespace; null if it is not in this schema. */
+export function filterOf(context: SchemaContext, namespace: string, type: ValueType): GraphQLInputObjectType | null {
+  const { types } = context;
+  if (type.kind === 'scalar') return types.input(scalarFilterName(type.scalar));
   if (type.kind === 'enum') {
     const enumType = namedEnum(context, type.enum);
-    return enumType === null ? scalarFilterName('Opaque') : enumFilterName(enumType.graphqlName);
+    return types.input(enumType === null ? scalarFilterName('Opaque') : enumFilterName(enumType.graphqlName));
   }
-  invariant(type.element.kind === 'scalar', 'only lists of scalars have filters');
-  return listFilterName(type.element.scalar);
+  const { element } = type;
+  if (element.kind === 'enum') return enumListFilter(context, element.enum);
+  // Where a namespace lacks the extension, lists have the filter without elements, under the same name.
+  if (!context.hasReads(namespace)) return listFilterTypes.get(element.scalar) ?? null;
+  return types.input(listFilterName(element.scalar));
+}
+
+function enumListFilter(context: SchemaContext, oid: string): GraphQLInputObjectType | null {
+  const enumType = namedEnum(context, oid);
+  // Otherwise, the name may belong to another type.
+  return enumType?.hasListFilter ? context.types.input(enumListFilterName(enumType.graphqlName)) : null;
 }
 
 function leafType(context: SchemaContext, type: Exclude<ValueType, { kind: 'list' }>): LeafType | null {
