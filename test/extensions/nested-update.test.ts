@@ -120,6 +120,23 @@ test('only rows that belong to the updated ones, and that the role sees, are cha
   ]);
 });
 
+test('related rows are changed by their values, too', async () => {
+  const query = `mutation ($u: AuthorUpdateInput!) { it: updateAuthorCollection(set: $u, filter: {id: {eq: 1}}) { affectedCount } }`;
+  const entry = { increment: { pages: 2 }, append: { title: '!' }, filter: { title: { eq: 'a' } } };
+  await database.query('update book set pages = 5');
+  await execution.data('anon', query, { variables: { u: { bookCollection: { update: [entry] } } } });
+  await execution.data(
+    'anon',
+    update('{bookCollection: {update: [{increment: {pages: -3}, filter: {title: {eq: "b"}}}]}}'),
+  );
+  expect(await database.query('select title, pages from book order by id')).toEqual([
+    { title: 'a!', pages: 7 },
+    { title: 'b', pages: 2 },
+    { title: 'hidden', pages: 5 },
+    { title: 'c', pages: 5 },
+  ]);
+});
+
 test('several updated rows may be related to the changed ones; none changes nothing', async () => {
   const both = update(
     '{name: "X", bookCollection: {delete: [{filter: {title: {in: ["b", "c"]}}, atMost: 2}]}}',
@@ -175,7 +192,10 @@ describe('refused, with nothing written', () => {
     ['a constraint below', update('{name: "X", bookCollection: {delete: [{filter: {title: {eq: "a"}}}], insert: [{title: "x", pages: 0}]}}'), 'violates check constraint', 'set.bookCollection.insert[0]'],
     ['a row that policies would hide', update('{name: "X", bookCollection: {update: [{set: {title: "hidden"}, filter: {title: {eq: "a"}}}]}}'), 'row-level security', 'set.bookCollection.update[0].set'],
     ['in a list of updates', `mutation { it: updateManyAuthorCollection(updates: [{set: {name: "X", bookCollection: {delete: [{}]}}, filter: {id: {eq: 1}}}]) { affectedCount } }`, 'A list of updates writes no related rows', 'updates[0].set.bookCollection'],
-    ['an update of no column', update('{name: "X", bookCollection: {update: [{set: {}}]}}'), 'At least one mapping', 'set.bookCollection.update[0].set'],
+    ['an update of no column', update('{name: "X", bookCollection: {update: [{set: {}}]}}'), 'At least one mapping', 'set.bookCollection.update[0]'],
+    ['the foreign key by an operator', update('{name: "X", bookCollection: {update: [{increment: {authorId: 1}, filter: {}}]}}'), '"authorId" is set by "bookCollection"', 'set.bookCollection.update[0].increment.authorId'],
+    ['a change of deleted rows', update('{name: "X", bookCollection: {delete: [{set: {title: "A"}, filter: {}}]}}'), '"delete" takes "filter" and "atMost", and no "set"', 'set.bookCollection.delete[0].set'],
+    ['a change of disconnected rows', update('{name: "X", bookCollection: {disconnect: [{increment: {pages: 1}}]}}'), '"disconnect" takes "filter" and "atMost", and no "increment"', 'set.bookCollection.disconnect[0].increment'],
   ])('%s', async (_, query, message, input) => {
     const found = await refusal(query);
     expect(found).toEqual({ message: expect.stringContaining(message), path: ['it'], input });
@@ -217,7 +237,7 @@ test('a nested update is offered as far as the rights of the role go', async () 
     ...['connect', 'disconnect', 'replace', 'replaceAtMost'],
   ]);
   expect(await fields('LogNestedUpdate')).toEqual(['delete', 'replace', 'replaceAtMost']);
-  expect(await fields('BookNestedUpdateEntry')).toEqual(['set', 'filter', 'atMost']);
+  expect(await fields('BookUpdateEntry')).toEqual(['set', 'increment', 'append', 'filter', 'atMost']);
   await execution.data('anon', update('{name: "X", logCollection: {delete: [{}]}}'));
   expect(await database.query('select author_id from log')).toEqual([{ author_id: 2 }]);
 });

@@ -314,7 +314,7 @@ describe('all changes of an update', () => {
   });
 
   test('all changes of an update come from variables as from the document', async () => {
-    const query = `mutation ($by: NoteIncrementInput, $tags: [String], $name: String) {
+    const query = `mutation ($by: NoteUpdateInput, $tags: [String], $name: String) {
       updateNoteCollection(set: {}, increment: $by, append: {names: $tags, body: $name}, filter: {id: {eq: 1}}) { affectedCount } }`;
     const variables = { by: { hits: 2, big: '3' }, tags: ['x', null], name: '?' };
     await execution.data('anon', query, { variables });
@@ -331,44 +331,37 @@ describe('all changes of an update', () => {
 });
 
 test('each column has the operators that fit it', async () => {
-  const inputs = async (operator: string) => {
-    const { __type } = await execution.data(
-      'anon',
-      `{ __type(name: "Note${operator}Input") { inputFields { name type { name kind ofType { name } } defaultValue } } }`,
-    );
-    return Object.fromEntries(
-      __type.inputFields.map(
-        ({ name, type }: { name: string; type: { name: string | null; ofType: { name: string | null } } }) => [
-          name,
-          type.name ?? [type.ofType.name],
-        ],
-      ),
-    );
+  const examples = [
+    ['1', 'id', 'small', 'hits', 'ratio', 'light', 'score'],
+    ['"1"', 'big', 'price'],
+    ['"1"', 'cash', 'body', 'short', 'ci', 'fixed', 'code'],
+    ['"{}"', 'data', 'plain'],
+    ['"2024-01-01"', 'at'],
+    ['["a"]', 'names', 'cis', 'shorts', 'marks', 'few'],
+    ['[1]', 'numbers', 'grid'],
+    ['[glad]', 'moods'],
+    ['["(1,2)"]', 'points'],
+  ] as const;
+  const fitting = async (operator: string) => {
+    const entries = examples.flatMap(([value, ...columns]) => columns.map((column) => [column, value] as const));
+    const changes = entries.map(async ([column, value]) => {
+      const query = `mutation { updateNoteCollection(set: {}, ${operator}: {${column}: ${value}}, filter: {id: {eq: 9}}) { affectedCount } }`;
+      const { errors } = await execution.run('anon', query);
+      const refused = `"${column}" has no "${operator}": its type has none.`;
+      if (errors !== undefined)
+        expect([errors[0].message, errors[0].extensions.input]).toEqual([refused, `${operator}.${column}`]);
+      return errors === undefined ? [column] : [];
+    });
+    return (await Promise.all(changes)).flat();
   };
-  expect(await inputs('Increment')).toEqual({
-    id: 'Int',
-    small: 'Int',
-    hits: 'Int',
-    big: 'BigInt',
-    ratio: 'Float',
-    light: 'Float',
-    price: 'BigFloat',
-    score: 'Int',
-  });
-  const lists = {
-    names: ['String'],
-    numbers: ['Int'],
-    moods: ['Mood'],
-    cis: ['String'],
-    shorts: ['String'],
-    marks: ['String'],
-    few: ['String'],
-    grid: ['Int'],
-  };
-  const texts = { body: 'String', short: 'String', ci: 'String', code: 'String' };
-  expect(await inputs('Append')).toEqual({ ...texts, ...lists, points: ['Opaque'], data: 'JSON' });
-  expect(await inputs('Prepend')).toEqual({ ...lists, points: ['Opaque'] });
-  expect(await inputs('Remove')).toEqual({ ...lists, data: [null] });
+  const lists = ['names', 'cis', 'shorts', 'marks', 'few', 'numbers', 'grid', 'moods', 'points'];
+  expect(await fitting('increment')).toEqual(['id', 'small', 'hits', 'ratio', 'light', 'score', 'big', 'price']);
+  expect(await fitting('append')).toEqual(['body', 'short', 'ci', 'code', 'data', ...lists]);
+  expect(await fitting('prepend')).toEqual(lists);
+  const removed = await execution.data('anon', '{ __type(name: "NoteRemoveInput") { inputFields { name } } }');
+  expect(removed.__type.inputFields.map(({ name }: { name: string }) => name)).toEqual(
+    expect.arrayContaining([...lists.slice(0, -1), 'data']),
+  );
   const { __type } = await execution.data('anon', '{ __type(name: "Mutation") { fields { name args { name } } } }');
   const update = __type.fields.find(({ name }: { name: string }) => name === 'updateNoteCollection');
   expect(update.args.map(({ name }: { name: string }) => name)).toEqual([

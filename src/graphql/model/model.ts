@@ -191,6 +191,8 @@ export interface Table extends QualifiedName {
   readonly conflictTargets: readonly ConflictTarget[];
   /** Unique keys that name a row in a link (extension `writes`). */
   readonly keys: readonly TableKey[];
+  /** The root field for lists of updates exists (extension `writes`). */
+  readonly updateMany: boolean;
   /** The commands with a root field for one row (extension `writes`). */
   readonly rowWrites: readonly WriteCommand[];
   /** The table's extension types whose names are free. */

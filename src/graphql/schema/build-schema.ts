@@ -8,6 +8,7 @@ import {
   printSchema,
   printType,
 } from 'graphql';
+import type { ExtensionName } from '../../config/extensions.ts';
 import { inSlices, mapInSlices, type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
 import { enumFilterName, enumListFilterName, tableTypeNames } from '../model/inflect.ts';
 import type { Model, Table } from '../model/model.ts';
@@ -114,18 +115,18 @@ export async function printRoleSchemaInSlices(model: Model): Promise<string> {
 }
 
 function forReaders({ namespaces }: Model): Omit<SchemaOptions, 'isVisible'> {
-  return { displayDefaults: true, describes: withReads(namespaces) };
+  return { displayDefaults: true, describes: having(namespaces, 'reads') };
 }
 
-function withReads(namespaces: Model['namespaces']): SchemaContext['hasReads'] {
-  const names = new Set(namespaces.filter(({ extensions }) => extensions.includes('reads')).map(({ name }) => name));
+function having(namespaces: Model['namespaces'], extension: ExtensionName): SchemaContext['hasReads'] {
+  const names = new Set(namespaces.filter(({ extensions }) => extensions.includes(extension)).map(({ name }) => name));
   return (namespace) => names.has(namespace);
 }
 
 function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchema> {
-  const hasReads = withReads(model.namespaces);
+  const [hasReads, hasWrites] = [having(model.namespaces, 'reads'), having(model.namespaces, 'writes')];
   const types = new TypeRegistry();
-  const context: SchemaContext = { model, types, hasReads, ...options };
+  const context: SchemaContext = { model, types, hasReads, hasWrites, ...options };
   const defineShared: DefineType = (name, make) => types.define(name, make);
   defineBuiltInTypes(context);
   const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));

@@ -33,6 +33,8 @@ export interface SchemaOptions {
 export interface SchemaContext extends SchemaOptions {
   /** Whether the extension `reads` applies to objects of this namespace. */
   hasReads(namespace: string): boolean;
+  /** The same of the extension `writes`. */
+  hasWrites(namespace: string): boolean;
   readonly model: Model;
   readonly types: TypeRegistry;
 }

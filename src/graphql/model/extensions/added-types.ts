@@ -18,10 +18,15 @@ import { nestedTypes } from './nested-writes.ts';
 import type { SharedType } from './shared-types.ts';
 import { claimKeyInputs } from './table-keys.ts';
 import { noteTakenName } from './taken-names.ts';
-import { fitsOperator, updateOperators } from './update-operators.ts';
+import { fitsOperator } from './update-operators.ts';
 
 /** The types that a table needs for a feature, in naming order. */
-type Needed = (context: ModelContext, named: Named) => (table: Table) => readonly TableType[];
+type Needed = (context: ModelContext, named: NamedFields) => (table: Table) => readonly TableType[];
+
+/** What has got its name so far: also the tables with a field for lists of updates, by oid. */
+interface NamedFields extends Named {
+  readonly batched: ReadonlySet<string>;
+}
 
 const relatedFilters: Needed = (context, { tables }) => {
   const collections = collectionsWith('filterable', tables);
@@ -53,16 +58,23 @@ function reachedByKeys(grouped: readonly Table[], tables: ReadonlyMap<string, Ta
   return reached;
 }
 
-const batches: Needed = (context, named) => {
+/** The tables whose field for lists of updates has a free name, by oid. */
+function batchedTables(context: ModelContext, named: Named): ReadonlySet<string> {
   const taken = mutationFields(named);
-  return (table) => {
-    if (!table.update || !hasExtension(context, table, 'writes')) return [];
-    const holder = taken(tableRootFields(table.baseName).updateMany);
-    if (holder === undefined) return ['updateEntry'];
-    noteTakenName(context, table, { name: tableRootFields(table.baseName).updateMany, holder });
-    return [];
+  const isBatched = (table: Table) => {
+    if (!table.update || !hasExtension(context, table, 'writes')) return false;
+    const name = tableRootFields(table.baseName).updateMany;
+    const holder = taken(name);
+    if (holder !== undefined) noteTakenName(context, table, { name, holder });
+    return holder === undefined;
   };
-};
+  return new Set(
+    named.tables
+      .values()
+      .filter(isBatched)
+      .map(({ oid }) => oid),
+  );
+}
 
 /** Of two features, the first gets a name that both need. */
 const features: readonly Needed[] = [
@@ -73,7 +85,9 @@ const features: readonly Needed[] = [
   () => conflictTypes,
   (_, { tables }) => nestedTypes(tables),
   (context) => (table) => (hasExtension(context, table, 'writes') ? operatorTypes(table) : []),
-  batches,
+  (_, { batched }) =>
+    ({ oid }) =>
+      batched.has(oid) ? ['updateEntry'] : [],
 ];
 
 /** Types shared by tables with the extension `reads`, which the schema has if a table uses them. */
@@ -130,10 +144,7 @@ function groupTypes(table: Table): readonly TableType[] {
 }
 
 function operatorTypes(table: Table): readonly TableType[] {
-  const operators = updateOperators.filter((operator) =>
-    table.columns.some((column) => fitsOperator(column, operator)),
-  );
-  return table.update ? operators.map((operator) => `${operator}Input` as const) : [];
+  return table.update && table.columns.some((column) => fitsOperator(column, 'remove')) ? ['removeInput'] : [];
 }
 
 function conflictTypes({ conflictTargets, columns }: Table): readonly TableType[] {
@@ -173,7 +184,7 @@ const mutationCommands = (['insert', 'update', 'delete', 'updateMany'] as const)
 });
 
 function hasCommand(table: Table, command: 'insert' | 'update' | 'delete' | 'updateMany'): boolean {
-  return command === 'updateMany' ? table.addedTypes.includes('updateEntry') : table[command];
+  return table[command];
 }
 
 /** Whether the table has aggregates over columns. */
@@ -196,12 +207,14 @@ export function* addTypes(
 ): Sliced<Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'>> {
   const { tables, claims } = named;
   const functions = yield* mapInSlices(tables.values(), (table) => claimFunctionInputs(context, table, named));
-  const added = yield* claimTableTypes(context, named);
+  const batched = batchedTables(context, named);
+  const added = yield* claimTableTypes(context, { ...named, batched });
   const { routines, composites } = claimRoutineTypes(context, named);
   const withTypes = yield* mapInSlices([...tables.values()].entries(), ([index, table]): Table => {
     const addedTypes = added.get(table.oid) ?? [];
     const keys = addedTypes.includes('key') ? claimKeyInputs(context, table, named.claims) : [];
-    const whole = { ...table, ...functions[index], keys, addedTypes };
+    const updateMany = batched.has(table.oid) && addedTypes.includes('updateEntry');
+    const whole = { ...table, ...functions[index], keys, updateMany, addedTypes };
     return routines.size === named.routines.size ? whole : keepRoutines(whole, routines);
   });
   const readable = withTypes.filter((table) => hasExtension(context, table, 'reads'));
@@ -214,7 +227,10 @@ export function* addTypes(
 }
 
 /** The types of each table that get their names, by oid. */
-function* claimTableTypes(context: ModelContext, named: Named): Sliced<ReadonlyMap<string, readonly TableType[]>> {
+function* claimTableTypes(
+  context: ModelContext,
+  named: NamedFields,
+): Sliced<ReadonlyMap<string, readonly TableType[]>> {
   const { tables, claims } = named;
   const claimed = new Map<string, TableType[]>();
   /** Types without a free name, by oid. */

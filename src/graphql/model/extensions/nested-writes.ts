@@ -79,15 +79,9 @@ export function nestedTypes(tables: ReadonlyMap<string, Table>): (table: Table) 
       ...(updatedMany.has(oid) ? (['nestedUpdate'] as const) : []),
       ...(updatedOnes.has(oid) ? (['nestedUpdateOne'] as const) : []),
     ];
-    const types = [...inserted, ...updated, ...(updated.length > 0 ? entryTypes(table) : [])];
+    // Entries of updates choose the rows of deletes and disconnections, too.
+    const hasEntry = updated.length > 0 && (table.update || table.delete);
+    const types: readonly TableType[] = [...inserted, ...updated, ...(hasEntry ? (['updateEntry'] as const) : [])];
     return types.length > 0 && keys.length > 0 ? [...types, 'key'] : types;
   };
-}
-
-/** Entries of lists of updates, and of deletes and disconnections. */
-function entryTypes({ update, delete: isDeletable }: Table): readonly TableType[] {
-  return [
-    ...(update ? (['nestedUpdateEntry'] as const) : []),
-    ...(update || isDeletable ? (['nestedDeleteEntry'] as const) : []),
-  ];
 }

@@ -32,6 +32,7 @@ export const nothingAdded = {
   conflictTargets: [],
   keys: [],
   rowWrites: [],
+  updateMany: false,
   addedTypes: [],
 } as const satisfies Partial<Table>;
 

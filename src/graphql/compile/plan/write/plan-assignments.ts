@@ -5,7 +5,12 @@
  */
 import { PublicError } from '../../../../shared/errors.ts';
 import { invariant } from '../../../../shared/invariant.ts';
-import { operatorForm, type UpdateOperator, updateOperators } from '../../../model/extensions/update-operators.ts';
+import {
+  fitsOperator,
+  operatorForm,
+  type UpdateOperator,
+  updateOperators,
+} from '../../../model/extensions/update-operators.ts';
 import type { Column } from '../../../model/model.ts';
 import { inputFieldOrigin } from '../../../schema/origin.ts';
 import { type Input, refuseInput } from '../../input/input.ts';
@@ -43,6 +48,8 @@ export function planAssignments(inputs: ChangeInputs, { withRelated, holder }: C
       const origin = inputFieldOrigin(field);
       if (origin.kind === 'nested') {
         const isGiven = input.state() === 'value';
+        if (isGiven && operator !== 'set')
+          throw refuseInput(`"${operator}" takes columns. "${field.name}" is none.`, input);
         changesRelated ||= isGiven;
         if (withRelated || !isGiven) return [];
         throw refuseInput('A list of updates writes no related rows. Update the row in a field of its own.', input);
@@ -51,6 +58,8 @@ export function planAssignments(inputs: ChangeInputs, { withRelated, holder }: C
       const { column } = origin;
       // Nothing to add or remove.
       if (operator !== 'set' && input.state() !== 'value') return [];
+      // The operators share the type of `set`.
+      if (operator !== 'set' && !fitsOperator(column, operator)) throw refuseOperator(column, operator, input);
       const other = changed.get(column);
       if (other !== undefined) {
         const message = `"${field.name}" is changed by "${other}" and by "${operator}". Change a column in one way.`;
@@ -79,6 +88,11 @@ export function addRemoved(budget: PlanBudget, assignments: readonly Assignment[
     if (operator === 'remove' && operatorForm(column.type!, operator) === 'json')
       budget.operands.push({ slot, by: 'list' });
   }
+}
+
+function refuseOperator({ fieldName, readable }: Column, operator: UpdateOperator, input: Input): PublicError {
+  const reason = readable ? 'its type has none' : 'the role may not read it';
+  return refuseInput(`"${fieldName}" has no "${operator}": ${reason}.`, input);
 }
 
 function planOperand(column: Column, operator: UpdateOperator, input: Input): Slot {

@@ -3,10 +3,9 @@
  *
  * Refuses columns that relationships set, and too many levels.
  */
-import { invariant } from '../../../../shared/invariant.ts';
 import type { Column, Table } from '../../../model/model.ts';
 import { inputFieldOrigin } from '../../../schema/origin.ts';
-import type { Input } from '../../input/input.ts';
+import { type Input, refuseInput } from '../../input/input.ts';
 import type { Slot } from '../../input/slot.ts';
 import type { UpdateChange, WritePlan } from '../plan.ts';
 import { documentConnected, type NestedField } from '../plan-connected.ts';
@@ -14,7 +13,7 @@ import { columnOf } from '../plan-order.ts';
 import { planNestedObjects, refuseGiven } from '../plan-rows.ts';
 import type { Planner } from '../planner.ts';
 import type { Within } from './nested-writes.ts';
-import { planAssignments } from './plan-assignments.ts';
+import { addRemoved, isChange, planAssignments } from './plan-assignments.ts';
 import { planChangedRows } from './plan-changed-rows.ts';
 import { planStep, type WriteTarget } from './plan-insert.ts';
 import { addConnected, emptied, isGiven, joinLinks, type NestedInputs, planReplace, planToOne } from './plan-links.ts';
@@ -28,22 +27,27 @@ export function planRelated(
   set: Input,
 ): Pick<WritePlan, 'change' | 'nested'> {
   const steps: BuiltStep[] = [];
-  const root = planUpdateStep({ planner, nodes, steps }, { table, change, set, level: 0, within: null });
+  const root = planUpdateStep(
+    { planner, nodes, steps },
+    { table, change, set, place: set.place(), level: 0, within: null },
+  );
   return { change: steps[root]!.change as UpdateChange, nested: finish(steps, root, isCounted) };
 }
 
 interface Level {
   readonly table: Table;
   readonly change: UpdateChange;
-  readonly set: Input;
+  /** Holds entries for related rows; null: there are none. */
+  readonly set: Input | null;
+  readonly place: string;
   /** Number of updates that it is nested in. */
   readonly level: number;
   readonly within: Within | null;
 }
 
-function planUpdateStep(building: Building, { table, change, set, level, within }: Level): number {
+function planUpdateStep(building: Building, { table, change, set, place, level, within }: Level): number {
   const { planner, steps } = building;
-  const nested = nestedFields(set);
+  const nested = set === null ? [] : nestedFields(set);
   const toOne = nested.filter(({ relationship }) => relationship.cardinality === 'one');
   const toMany = nested.filter(({ relationship }) => relationship.cardinality === 'many');
   const linked = toOne.map((each) => {
@@ -54,7 +58,7 @@ function planUpdateStep(building: Building, { table, change, set, level, within 
       return planStep(building, inside);
     });
     const columns = [...link.links, ...link.nulls].map(({ column }) => column);
-    refuseSet(set, change, columns, each);
+    refuseSet(set!, change, columns, each);
     return { each, columns, ...link };
   });
   const isOfOne = toOne.some(({ inputs }) => isGiven(inputs.get('nested_insert'))) || toMany.some(needsOneRow);
@@ -66,7 +70,7 @@ function planUpdateStep(building: Building, { table, change, set, level, within 
     within,
     except: null,
     keys: [],
-    place: set.place(),
+    place,
     keepsRows: null,
   };
   const number = addStep(building, own);
@@ -105,6 +109,7 @@ function planToMany(
   const within = withinOf(steps[number]!, number, of);
   const linked = { table: target, count: null, within, except: null, keepsRows: null };
   for (const entry of itemsOf(inputs.get('nested_delete'))) {
+    refuseChanges('delete', entry);
     const guards = planGuards(planner, target, level + 1, entry);
     addStep(building, { ...linked, keys: [], change: { kind: 'delete', ...guards }, place: entry.place() });
   }
@@ -112,6 +117,7 @@ function planToMany(
   for (const entry of itemsOf(inputs.get('nested_update')))
     kept.push(planEntry(building, { of, entry, level, within }));
   for (const entry of itemsOf(inputs.get('nested_disconnect'))) {
+    refuseChanges('disconnect', entry);
     const set = emptied(target, of, entry);
     const guards = planGuards(planner, target, level + 1, entry);
     addStep(building, {
@@ -148,19 +154,35 @@ interface UpdateEntry {
 }
 
 function planEntry(building: Building, { of, entry, level, within }: UpdateEntry): number {
-  const inner = entry.fields().find(({ field }) => inputFieldOrigin(field).kind === 'set')?.input;
-  invariant(inner, 'validation demands set');
-  inner.requireValue();
-  if (of.relationship.direction === 'inbound')
-    refuseKeys(
-      inner,
-      within.pairs.map(({ column }) => column),
-      of,
-    );
-  const guards = planGuards(building.planner, of.target, level + 1, entry);
-  const set = planAssignments(new Map([['set', inner]]), { withRelated: true, holder: inner });
+  const { planner } = building;
+  const changes = changesIn(entry);
+  const guards = planGuards(planner, of.target, level + 1, entry);
+  const set = planAssignments(new Map(changes), { withRelated: true, holder: entry });
+  const keys = of.relationship.direction === 'inbound' ? within.pairs.map(({ column }) => column) : [];
+  const moved = set.find(({ column }) => keys.includes(column));
+  if (moved !== undefined) {
+    const fieldName = moved.column.fieldName ?? '';
+    throw refuseGiven(fieldName, of, `${entry.place()}.${moved.operator}.${fieldName}`);
+  }
+  addRemoved(planner.budget, set);
   const change = { kind: 'update', set, links: [], ...guards } as const;
-  return planUpdateStep(building, { table: of.target, change, set: inner, level: level + 1, within });
+  const inner = new Map(changes).get('set') ?? null;
+  const place = (inner ?? entry).place();
+  return planUpdateStep(building, { table: of.target, change, set: inner, place, level: level + 1, within });
+}
+
+/** The changes of columns in an entry. */
+function changesIn(entry: Input) {
+  return entry.fields().flatMap(({ field, input }) => {
+    const { kind } = inputFieldOrigin(field);
+    return isChange(kind) && input.state() === 'value' ? [[kind, input] as const] : [];
+  });
+}
+
+/** Refuses changes in an entry that only chooses rows. */
+function refuseChanges(way: 'delete' | 'disconnect', entry: Input): void {
+  const [given] = changesIn(entry);
+  if (given !== undefined) throw refuseInput(`"${way}" takes "filter" and "atMost", and no "${given[0]}".`, given[1]);
 }
 
 function nestedFields(set: Input): readonly NestedInputs[] {

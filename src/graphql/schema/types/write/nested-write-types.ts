@@ -54,11 +54,6 @@ export function defineNestedWriteTypes(
     nestedInsertOne: () => insertFields(context, table, 'one'),
     nestedUpdate: () => updateFields(context, table),
     nestedUpdateOne: () => updateOneFields(context, table),
-    nestedUpdateEntry: () => ({
-      set: typed(new GraphQLNonNull(context.types.input(names.updateInput)!), { kind: 'set' }),
-      ...guards(context, table),
-    }),
-    nestedDeleteEntry: () => guards(context, table),
   };
   const inserts = table.insert && context.types.has(names.insertInput);
   const connects = table.addedTypes.includes('key') && context.types.has(names.key);
@@ -66,7 +61,6 @@ export function defineNestedWriteTypes(
     nestedInsert: !inserts && !(connects && table.update),
     nestedInsertOnly: !inserts && !connects,
     nestedInsertOne: !inserts && !connects,
-    nestedUpdateEntry: !context.types.has(names.updateInput),
   };
   for (const type of table.addedTypes) {
     const fields = makers[type];
@@ -100,15 +94,15 @@ function listOf(type: GraphQLInputObjectType): GraphQLInputType {
 
 function updateFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
   const object = insertInput(context, table);
-  const guarded = addedInput(context, table, 'nestedDeleteEntry');
+  const entry = addedInput(context, table, 'updateEntry');
   const members = [
     ['insert', object, 'nested_insert'],
-    ['update', addedInput(context, table, 'nestedUpdateEntry'), 'nested_update'],
-    ['delete', table.delete ? guarded : null, 'nested_delete'],
+    ['update', updateEntry(context, table), 'nested_update'],
+    ['delete', table.delete ? entry : null, 'nested_delete'],
   ] as const;
   const links = [
     ['connect', table.update ? addedInput(context, table, 'key') : null, 'nested_connect'],
-    ['disconnect', table.update ? guarded : null, 'nested_disconnect'],
+    ['disconnect', table.update ? entry : null, 'nested_disconnect'],
   ] as const;
   const listed = (fields: typeof members | typeof links) =>
     fieldMap(fields.map(([name, type, kind]) => [name, type && typed(listOf(type), { kind })] as const));
@@ -118,6 +112,12 @@ function updateFields(context: SchemaContext, table: Table): GraphQLInputFieldCo
     ...listed(links),
     ...((table.update || table.delete) && replaceFields(context)),
   };
+}
+
+/** The entry of an update; null if nothing can be updated. */
+function updateEntry(context: SchemaContext, table: Table): GraphQLInputObjectType | null {
+  const isUpdatable = context.types.has(tableTypeNames(table.baseName).updateInput);
+  return isUpdatable ? addedInput(context, table, 'updateEntry') : null;
 }
 
 /** How many rows `replace` removes, and how. */
@@ -137,19 +137,10 @@ export const nestedReplaceType = new StringEnumType({
 });
 
 function updateOneFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
-  const update = addedInput(context, table, 'nestedUpdateEntry');
+  const update = updateEntry(context, table);
   return {
     ...insertFields(context, table, 'one'),
     ...(update && { update: typed(update, { kind: 'nested_update' }) }),
     disconnect: typed(scalarTypes.Boolean, { kind: 'nested_disconnect' }),
-  };
-}
-
-/** The written rows, and their limit. */
-function guards({ types }: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
-  const atMost = typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'at_most' });
-  return {
-    filter: typed(types.input(tableTypeNames(table.baseName).filter)!, { kind: 'filter' }),
-    atMost: { ...atMost, default: { value: 1 } },
   };
 }

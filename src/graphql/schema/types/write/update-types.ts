@@ -16,7 +16,7 @@ import {
   updateOperators,
 } from '../../../model/extensions/update-operators.ts';
 import { tableTypeNames } from '../../../model/inflect.ts';
-import type { Table } from '../../../model/model.ts';
+import type { Column, Table } from '../../../model/model.ts';
 import { fieldMap } from '../../field-map.ts';
 import { typed, withOrigin } from '../../origin.ts';
 import { addedInput, type SchemaContext } from '../../schema-context.ts';
@@ -31,22 +31,23 @@ export function defineUpdateInputs(
   table: Table,
   define: (name: string, make: () => GraphQLNamedType) => void,
 ): void {
-  for (const operator of updateOperators) {
-    const name = tableTypeNames(table.baseName)[`${operator}Input`];
-    const hasEntry = () => operatorFields(context, table, operator).some(([, field]) => field !== null);
-    if (!table.addedTypes.includes(`${operator}Input`) || !hasEntry()) continue;
-    const fields = () => fieldMap(operatorFields(context, table, operator));
+  const names = tableTypeNames(table.baseName);
+  const add = (name: string, fields: () => GraphQLInputFieldConfigMap) =>
     define(name, () => new GraphQLInputObjectType({ name, fields }));
+  if (table.addedTypes.includes('removeInput') && hasOperator(context, table, 'remove')) {
+    add(names.removeInput, () => fieldMap(removeFields(context, table)));
   }
-  const name = tableTypeNames(table.baseName).updateEntry;
-  if (!hasBatch(context, table)) return;
-  define(name, () => new GraphQLInputObjectType({ name, fields: () => entryFields(context, table) }));
+  const isNested = table.addedTypes.includes('nestedUpdate') && (table.update || table.delete);
+  if (table.addedTypes.includes('updateEntry') && (isNested || hasWriteInput(context, table, 'update'))) {
+    add(names.updateEntry, () => entryFields(context, table));
+  }
 }
 
 function entryFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
   const { updateInput, filter } = tableTypeNames(table.baseName);
+  const set = context.types.input(updateInput);
   return {
-    set: typed(context.types.input(updateInput)!, { kind: 'set' }),
+    ...(set && { set: typed(set, { kind: 'set' }) }),
     ...Object.fromEntries(operatorInputs(context, table).map(([kind, input]) => [kind, typed(input, { kind })])),
     filter: typed(context.types.input(filter)!, { kind: 'filter' }),
     atMost: { ...typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'at_most' }), default: { value: 1 } },
@@ -54,7 +55,7 @@ function entryFields(context: SchemaContext, table: Table): GraphQLInputFieldCon
 }
 
 function hasBatch(context: SchemaContext, table: Table): boolean {
-  return table.addedTypes.includes('updateEntry') && hasWriteInput(context, table, 'update');
+  return table.updateMany && hasWriteInput(context, table, 'update');
 }
 
 /** Makes `updateMany…`; null for none. */
@@ -79,26 +80,31 @@ export function changeArguments(context: SchemaContext, table: Table) {
   return { set: typed(new GraphQLNonNull(set), { kind: 'set' }), operators: Object.fromEntries(operators) };
 }
 
-/** The inputs of a table's operators, by operator. */
+/** The inputs of a table's operators, by operator: what is added to a column has the type of its new value. */
 function operatorInputs(
   context: SchemaContext,
   table: Table,
 ): readonly (readonly [operator: UpdateOperator, input: GraphQLInputObjectType])[] {
+  const set = context.types.input(tableTypeNames(table.baseName).updateInput);
   return updateOperators.flatMap((operator) => {
-    const input = addedInput(context, table, `${operator}Input`);
-    return input === null ? [] : [[operator, input] as const];
+    const input = operator === 'remove' ? addedInput(context, table, 'removeInput') : set;
+    return input !== null && hasOperator(context, table, operator) ? [[operator, input] as const] : [];
   });
+}
+
+function hasOperator(context: SchemaContext, { namespace, columns }: Table, operator: UpdateOperator): boolean {
+  const isOffered = (column: Column) => fitsOperator(column, operator) && valueType(context, column.type!) !== null;
+  return context.hasWrites(namespace) && columns.some(isOffered);
 }
 
 const keys = new GraphQLList(new GraphQLNonNull(scalarTypes.String));
 
-function operatorFields(context: SchemaContext, { columns }: Table, operator: UpdateOperator) {
+function removeFields(context: SchemaContext, { columns }: Table) {
   return columns
-    .filter((column) => fitsOperator(column, operator))
+    .filter((column) => fitsOperator(column, 'remove'))
     .map((column) => {
       const type = column.type!;
-      const removesKeys = operator === 'remove' && operatorForm(type, operator) === 'json';
-      const input = removesKeys ? keys : valueType(context, type);
+      const input = operatorForm(type, 'remove') === 'json' ? keys : valueType(context, type);
       return [column.fieldName!, input && typed(input, { kind: 'column', column })] as const;
     });
 }
