@@ -217,6 +217,24 @@ describe('refusals', () => {
     expect((await refused(twice, 'Author'))[0]).toBe(notThere);
   });
 
+  test('a row is connected once under any of its keys, by one object and by two', async () => {
+    const author = (number: number, connect: string) =>
+      `{name: "Dan", number: ${number}, bookCollection: {connect: [${connect}]}}`;
+    for (const objects of [
+      author(20, '{id: "1"}, {isbn: "a"}'),
+      `${author(20, '{id: "1"}')}, ${author(21, '{isbn: "b"}, {isbn: "a"}')}`,
+    ]) {
+      expect((await refused(`[${objects}]`, 'Author'))[0]).toBe(notThere);
+    }
+    const set = 'bookCollection: {connect: [{isbn: "a"}, {id: "2"}, {id: "1"}]}';
+    const update = `mutation { updateAuthorCollection(set: {${set}}, filter: {id: {eq: 1}}) { affectedCount } }`;
+    expect((await execution.run('anon', update)).errors?.[0]?.message).toBe(notThere);
+    expect((await books()).map(({ author: of }) => of)).toEqual([null, null]);
+    const each = `[${author(20, '{id: "1"}')}, ${author(21, '{isbn: "b"}')}]`;
+    await execution.data('anon', `mutation { insertIntoAuthorCollection(objects: ${each}) { affectedCount } }`);
+    expect((await database.query('select count(distinct author_id) as n from book'))[0]).toEqual({ n: '2' });
+  });
+
   test('keys of partial indexes, of expressions and of hidden columns name no rows', async () => {
     const { __type } = await execution.data('anon', '{ __type(name: "AuthorKey") { inputFields { name } } }');
     const { inputFields } = __type as { inputFields: { name: string }[] };

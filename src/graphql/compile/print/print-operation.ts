@@ -220,7 +220,7 @@ function printNestedWrites(
     const isLink = change.kind === 'find' || change.kind === 'connect';
     const reads = isLink ? null : readingOf(change, keys.length > 0 ? keyReadings[keysFrom] : 'nothing');
     const ofChange = isLink ? { ...noRefusals, place } : { ...refusalsOfChange(change, place), reads };
-    const refusals = except === null ? ofChange : { ...ofChange, atMost: replacesTooMany };
+    const refusals = isLink || except === null ? ofChange : { ...ofChange, atMost: replacesTooMany };
     const statements = printStep(step, index);
     return statements.map((piece, at) => {
       const isAnswer = isUnread && index === root && at === statements.length - 1;

@@ -26,7 +26,7 @@ export interface WriteStep<Change> {
   readonly count: Slot | null;
   /** The rows whose related rows it updates or deletes; null: it does not. */
   readonly within: Within | null;
-  /** The rows among them that a replacement leaves alone; null for others than replacements. */
+  /** The rows that a replacement leaves alone, and that a connection may not meet: those of other steps; null: none. */
   readonly except: readonly Within[] | null;
   /** The columns whose values are kept. */
   readonly keys: readonly Column[];

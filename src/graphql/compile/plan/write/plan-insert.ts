@@ -99,7 +99,7 @@ export function planStep(building: Building, at: Level): number {
   for (const { nested, related } of inner) {
     if (nested.relationship.direction === 'outbound') continue;
     const { inserted, connected } = related;
-    for (const found of connected) addConnected(building, { nested, found, level }, step);
+    addConnected(building, { nested, connected, level }, step);
     if (inserted !== null) below(nested, inserted, { step, nested, places: inserted.parents });
   }
   return step;

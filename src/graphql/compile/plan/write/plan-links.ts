@@ -34,8 +34,24 @@ export function addFound(building: Building, { nested, found, level }: Link): nu
   return addStep(building, { ...ownStep, table: nested.target, change, count, keys: [], place });
 }
 
-/** Adds a step that makes the rows refer to those of step `parent`. @returns Its number. */
-export function addConnected(building: Building, { nested, found, level }: Link, parent: number): number {
+/** Adds steps that make the rows of each key refer to those of step `parent`. @returns Their numbers. */
+export function addConnected(
+  building: Building,
+  { connected, ...of }: Omit<Link, 'found'> & { readonly connected: readonly ConnectedRows[] },
+  parent: number,
+): readonly number[] {
+  const numbers: number[] = [];
+  for (const found of connected) numbers.push(addConnectedBy(building, { ...of, found }, parent, numbers));
+  return numbers;
+}
+
+/** @param others Steps of other keys: no row is named by two, or it would silently go to the last one's parent. */
+function addConnectedBy(
+  building: Building,
+  { nested, found, level }: Link,
+  parent: number,
+  others: readonly number[],
+): number {
   enter(building.planner, level);
   const { target } = nested;
   const from = building.steps[parent]!;
@@ -46,7 +62,17 @@ export function addConnected(building: Building, { nested, found, level }: Link,
   }));
   const link = { step: parent, places: parents, isEvery: true };
   const change = { kind: 'connect', by, link, set } as const;
-  return addStep(building, { ...ownStep, table: target, change, count, keys: [], place });
+  const except = others.map((step) => sameRows(building, target, step));
+  return addStep(building, { ...ownStep, table: target, change, count, except, keys: [], place });
+}
+
+/** The rows of another step for the same table. */
+function sameRows({ steps }: Building, table: Table, step: number): Within {
+  const pairs = table.primaryKey.map((number) => {
+    const column = columnOf(table, number);
+    return { column, of: column, key: keyOf(steps[step]!, column) };
+  });
+  return { step, pairs };
 }
 
 const ownStep = { within: null, except: null, keepsRows: null } as const;
@@ -175,14 +201,7 @@ export function planReplace(
   const change: WriteChange = deletes
     ? { kind: 'delete', filter: null, atMost }
     : { kind: 'update', set: emptied(target, nested, replace), links: [], filter: null, atMost };
-  const except = kept.map((step) => {
-    const from = building.steps[step]!;
-    const pairs = target.primaryKey.map((number) => {
-      const column = columnOf(target, number);
-      return { column, of: column, key: keyOf(from, column) };
-    });
-    return { step, pairs };
-  });
+  const except = kept.map((step) => sameRows(building, target, step));
   addStep(building, {
     ...ownStep,
     table: target,

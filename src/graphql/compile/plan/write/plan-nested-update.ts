@@ -128,8 +128,8 @@ function planToMany(
     });
   }
   const connect = inputs.get('nested_connect');
-  for (const found of documentConnected([isGiven(connect) ? connect : null], of, `${connect?.place()}[*]`))
-    kept.push(addConnected(building, { nested: of, found, level }, number));
+  const connected = documentConnected([isGiven(connect) ? connect : null], of, `${connect?.place()}[*]`);
+  kept.push(...addConnected(building, { nested: of, connected, level }, number));
   const insert = () => {
     const objects = inputs.get('nested_insert');
     const found = isGiven(objects) ? planNestedObjects(objects) : null;

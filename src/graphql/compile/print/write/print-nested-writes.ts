@@ -40,7 +40,7 @@ function printKeeping(names: Names, step: WriteStep<WriteChange>, number: number
     change.kind === 'find'
       ? printFound(names, table, change, written)
       : change.kind === 'connect'
-        ? printConnected(names, table, change, written)
+        ? printConnected(names, step, change, written)
         : printWritten(names, { table, change }, written, (row) => within && printLimited(names, within, except, row));
   const array = sql`pg_catalog.json_agg(pg_catalog.json_build_array(${list(texts)}))`;
   const arrays = keys.length === 0 ? empty : sql`, coalesce(${array}, '[]') as "k"`;
@@ -77,7 +77,12 @@ function printFound(names: Names, table: Table, { by }: FindRows, written: Subqu
 }
 
 /** A row that the role may not update is not found either. */
-function printConnected(names: Names, table: Table, { by, link, set }: ConnectRows, written: SubqueryRow): Sql {
+function printConnected(
+  names: Names,
+  { table, except }: WriteStep<WriteChange>,
+  { by, link, set }: ConnectRows,
+  written: SubqueryRow,
+): Sql {
   const [given, target] = [names.next('k'), names.next('t')];
   const row = directRow(target, table);
   const changes = set.map(({ column }, index) => sql`${ident(column.name)} = ${ident(given, `s${index}`)}`);
@@ -87,7 +92,7 @@ function printConnected(names: Names, table: Table, { by, link, set }: ConnectRo
   const columns = written.selectList(row);
   const returned = columns.length > 0 ? list(columns) : sql`1 as "one"`;
   const from = sql`(${printNames(names, by, { link, set })}) as ${ident(given)}`;
-  return sql`${ident(written.alias)} as (update ${tableName(table)} as ${ident(target)} set ${list(changes)} from ${from} where ${join(joined, sql` and `)} returning ${returned})`;
+  return sql`${ident(written.alias)} as (update ${tableName(table)} as ${ident(target)} set ${list(changes)} from ${from} where ${join([...joined, ...printExcept(names, except, row)], sql` and `)} returning ${returned})`;
 }
 
 /** Named rows: their key as `k0`, …, the position `n`, and the kept keys that they get as `s0`, …. */
@@ -117,11 +122,14 @@ function printNames(names: Names, by: FindRows['by'], linked: Pick<ConnectRows, 
 /** The related rows of those of another step, but for those that other steps have written. */
 function printLimited(names: Names, within: Within, except: WriteStep<never>['except'], row: Row): Joined {
   const { from, condition } = printWithin(names, within, row);
-  const others = (except ?? []).map((each) => {
+  return { from, condition: join([condition, ...printExcept(names, except, row)], sql` and `) };
+}
+
+function printExcept(names: Names, except: WriteStep<never>['except'], row: Row): readonly Sql[] {
+  return (except ?? []).map((each) => {
     const written = printWithin(names, each, row);
     return sql`not exists (select from ${written.from} where ${written.condition})`;
   });
-  return { from, condition: join([condition, ...others], sql` and `) };
 }
 
 function printWithin(names: Names, { step, pairs }: Within, row: Row): Joined {
