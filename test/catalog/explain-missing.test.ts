@@ -21,10 +21,19 @@ test('a table without privileges is explained under all its names', async () => 
     reason: 'Table lib.loan exists; role anon has no SELECT.',
     fix: 'grant select on lib.loan to anon;',
   };
-  for (const name of ['loanCollection', 'loan', 'Loan', 'loanByPk', 'insertIntoLoanCollection', 'LoanFilter', 'LOAN']) {
+  const writes = [
+    'insertIntoLoanCollection',
+    'updateLoanCollection',
+    'updateManyLoanCollection',
+    'deleteFromLoanCollection',
+  ];
+  const ofRows = ['insertLoan', 'updateLoanByPk', 'deleteLoanByPk'];
+  for (const name of ['loanCollection', 'loan', 'Loan', 'loanByPk', 'LoanFilter', 'LOAN', ...writes, ...ofRows]) {
     expect(await explain(name), name).toMatchObject(expected);
   }
   expect(await explain('loans', 'Query')).toMatchObject(expected);
+  expect(await explain('records', 'LoanInsertResponse')).toMatchObject(expected);
+  expect(await explain('records', 'VolumeInsertResponse')).toBeNull();
 });
 
 test('columns, entrypoints, routines and schemas are explained', async () => {

@@ -36,6 +36,8 @@ export async function explainMissing(
     findField(omissions, type?.replace(/(?:Sum|Avg|Min|Max)AggregateResult$/, '') ?? null, field) ??
     findOmission(omissions, field) ??
     findOmission(omissions, tableNameOf(field)) ??
+    // A role that only inserts reads no records.
+    (field === 'records' && type !== null ? findOmission(omissions, tableNameOf(type)) : null) ??
     // As other APIs call a list of rows.
     (type === 'Query' ? findOmission(omissions, field.replace(/s$/, '')) : null) ??
     null
@@ -98,8 +100,11 @@ function comparable(name: string): string {
 const derivedNames = [
   /^insertInto(.+)Collection$/,
   /^deleteFrom(.+)Collection$/,
+  /^updateMany(.+)Collection$/,
   /^update(.+)Collection$/,
+  /^(?:update|delete)(.+)ByPk$/,
   /^(.+?)(?:Collection|Connection|ByPk|Edge|Filter|OrderBy|InsertInput|UpdateInput|(?:Insert|Update|Delete)Response)$/,
+  /^insert(.+)$/,
 ];
 
 /** The table's part of a derived name: `Loan` in `insertIntoLoanCollection`. */
