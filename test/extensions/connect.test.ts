@@ -93,6 +93,33 @@ describe('the row that an inserted one refers to', () => {
     expect(await texts(insert, one(2))).toEqual(await texts(insert, one(40)));
   });
 
+  test('a row that is named stands beside others that are inserted with onConflict', async () => {
+    const onConflict = { constraint: 'author_email_key', updateColumns: ['name'] };
+    const objects = [
+      { title: 'C', author: { connect: { id: 1 } } },
+      { title: 'D', author: { insert: { name: 'Benno', email: 'ben@x', number: 20 }, onConflict } },
+    ];
+    const expected = { C: 'Ana', D: 'Benno' };
+    const authors = ({ records }: { records: { title: string; author: { name: string } }[] }) =>
+      Object.fromEntries(records.map(({ title, author }) => [title, author.name]));
+    const ofVariable = await execution.data('anon', insert, { variables: { objects } });
+    expect(authors(ofVariable.insertIntoBookCollection)).toEqual(expected);
+    const query = `mutation { insertIntoBookCollection(objects: [
+      {title: "C", author: {connect: {id: 1}}}
+      {title: "D", author: {insert: {name: "Benno", email: "ben@x", number: 20}, onConflict: {constraint: author_email_key, updateColumns: [name]}}}
+    ]) { records { title author { name } } } }`;
+    expect(authors((await execution.data('anon', query)).insertIntoBookCollection)).toEqual(expected);
+    const nested = `mutation { insertIntoAuthorCollection(objects: [
+      {name: "Eva", number: 30, bookCollection: {connect: [{isbn: "a"}]}}
+      {name: "Fay", number: 31, bookCollection: {insert: [{title: "BB", isbn: "b"}], onConflict: {constraint: book_isbn_key, updateColumns: [title, authorId]}}}
+    ]) { affectedCount } }`;
+    await execution.data('anon', nested);
+    expect((await books()).slice(0, 2)).toMatchObject([
+      { title: 'A', author: 'Eva' },
+      { title: 'BB', author: 'Fay' },
+    ]);
+  });
+
   test('a whole entry or key may be a variable', async () => {
     const query = `mutation ($key: AuthorKey!, $entry: AuthorNestedInsert, $id: Int) { insertIntoBookCollection(objects: [
       {title: "C", author: {connect: $key}, editor: $entry}, {title: "D", author: {connect: {id: $id}}}

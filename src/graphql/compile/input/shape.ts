@@ -18,7 +18,7 @@ import { hasValue, patternOf, patternsOf, setsKey } from './row-keys.ts';
 import type { Path, RowKey, Slot, TextForm, Variables } from './slot.ts';
 import { describeRuns, type ListedUpdate, type UpdateListKeys } from './update-list.ts';
 import { fits, isNestedJson } from './value-facts.ts';
-import { rowsAt, valueAt, valuesBelow } from './variable-path.ts';
+import { rowsAt, valueAt, valuesBeside } from './variable-path.ts';
 
 /** A question about the variables of a request. */
 export type ShapeQuestion =
@@ -76,7 +76,7 @@ export type ShapeQuestion =
    * several.
    */
   | { readonly kind: 'members'; readonly path: Path; readonly names: readonly string[] }
-  /** Whether the rows have equal values under the last key of the path: `none` has one, `same` or `other`. */
+  /** Whether entries that insert have equal values under the last key of the path: `none` has one, `same` or `other`. */
   | { readonly kind: 'uniform_value'; readonly path: Path }
   /** Whether the values of two paths are equal: `same` or `other`. */
   | { readonly kind: 'equal'; readonly path: Path; readonly other: Path }
@@ -123,7 +123,7 @@ export function answerQuestion(question: ShapeQuestion, variables: Variables): s
 }
 
 function subjectOf({ kind, path }: ShapeQuestion, variables: Variables): unknown {
-  if (kind === 'uniform_value') return valuesBelow(variables, path);
+  if (kind === 'uniform_value') return valuesBeside(variables, path);
   const isOfRows = kind === 'rows' || kind === 'row_patterns' || kind === 'nested_objects' || kind === 'members';
   return isOfRows ? rowsAt(variables, path) : valueAt(variables, path);
 }
@@ -213,7 +213,7 @@ function describeMembers(rows: Rows, names: readonly string[]): string {
 
 function describeUniformValue([first, ...others]: readonly unknown[]): string {
   if (!others.every((other) => isDeepStrictEqual(other, first))) return 'other';
-  return first === null ? 'none' : 'same';
+  return (first ?? null) === null ? 'none' : 'same';
 }
 
 function describeCursor(elements: Elements, maxElements: number): string {

@@ -1,4 +1,5 @@
 /** Follows paths into the coerced variables of a request. */
+import { hasValue } from './row-keys.ts';
 import type { Path, Variables } from './slot.ts';
 import type { ListedUpdate, Run } from './update-list.ts';
 
@@ -25,14 +26,15 @@ function follow(from: unknown, path: Path): unknown {
   return value;
 }
 
-/** The values under the last key of a path, in the rows that have one; null where they lack it. */
-export function valuesBelow(variables: Variables, path: Path): readonly unknown[] {
+/** The values under the last key of a path, beside each `insert`; null where there is none. */
+export function valuesBeside(variables: Variables, path: Path): readonly unknown[] {
   const key = String(path.at(-1));
-  return rowsAt(variables, path.slice(0, -1)).map((row) => row[key] ?? null);
+  const inserting = rowsAt(variables, path.slice(0, -1)).filter((row) => hasValue(row, 'insert'));
+  return inserting.map((row) => row[key] ?? null);
 }
 
 /** Looked up for each value in it, in rows that may be many. */
-const agreedValue = readAtOnce((variables, path) => valuesBelow(variables, path)[0]);
+const agreedValue = readAtOnce((variables, path) => valuesBeside(variables, path)[0]);
 
 function readAtOnce<T>(read: (variables: Variables, path: Path) => T): (variables: Variables, path: Path) => T {
   const all = new WeakMap<Variables, Map<string, T>>();

@@ -187,7 +187,7 @@ function memberType({ field }: NestedField, name: 'insert' | 'connect' | 'onConf
   return (getNamedType(field.type) as GraphQLInputObjectType).getFields()[name]?.type;
 }
 
-/** What the entries of a variable's objects say about conflicts; they are written by one statement. */
+/** What the entries of a variable's objects say about conflicts, where they insert rows: one statement writes them. */
 function agreedConflict(objects: Input, each: Path, of: NestedField): Input | null {
   const type = memberType(of, 'onConflict');
   if (type === undefined) return null;
@@ -285,12 +285,13 @@ function relatedRows(
       return input?.state() === 'value' ? input : null;
     });
   const list = isToOne(of) ? '' : '[*]';
+  const inserted = given('insert');
   const onConflict = sameConflict(
-    entries.flatMap((entry) => (entry === null ? [] : [entry.get('onConflict')])),
+    entries.flatMap((entry, index) => (inserted[index] === null ? [] : [entry?.get('onConflict')])),
     of,
   );
   return {
-    inserted: relatedObjects(given('insert'), of, { place: `${place}.${name}.insert${list}`, onConflict }),
+    inserted: relatedObjects(inserted, of, { place: `${place}.${name}.insert${list}`, onConflict }),
     connected: documentConnected(given('connect'), of, `${place}.${name}.connect${list}`),
     isEvery: entries.every((entry) => entry !== null),
   };
@@ -340,7 +341,7 @@ function relatedObjects(
   );
 }
 
-/** What the entries in the document say about conflicts. */
+/** What the entries in the document that insert rows say about conflicts. */
 function sameConflict(given: readonly (Input | undefined)[], of: NestedField): Input | null {
   const conflicts = given.map((input) => (input?.state() === 'value' ? input : null));
   // A variable that many objects have is compared once: its value may be large.
