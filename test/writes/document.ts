@@ -3,7 +3,7 @@ import { type GraphQLInputType, type GraphQLSchema, isInputObjectType, isListTyp
 import type { Random } from '../property/random.ts';
 import type { RelatedFilter, Values } from './values.ts';
 import type { Reference, Table } from './world.ts';
-import type { Change, Children, Conflict, Tree, Write } from './write.ts';
+import type { Change, Children, Conflict, Deletion, Key, Link, Related, Tree, Write } from './write.ts';
 
 /** A word of GraphQL: in variables a string, in documents without quotes. */
 class Word {
@@ -49,7 +49,7 @@ export function documentOf(
     const { kind, table, columns } = write;
     const many = `${kind === 'insert' ? 'insertInto' : kind === 'delete' ? 'deleteFrom' : kind}${table.name}Collection`;
     const fields = schema.getMutationType()?.getFields() ?? {};
-    const alone = random.chance(0.6) ? ofOneRow(write) : null;
+    const alone = random.chance(0.6) && columns !== null ? ofOneRow(write) : null;
     const field = alone !== null && alone.field in fields ? alone.field : many;
     const defined = fields[field]?.args ?? [];
     // All of it is a variable, or nothing.
@@ -63,8 +63,8 @@ export function documentOf(
       ...up.map((each) => `${each.field} { ${each.columns.join(' ')} }`),
       ...down.map((each) => `${each.field}(first: 1000) { edges { node { ${each.columns.join(' ')} } } }`),
     ];
-    const row = `{ ${[...columns, ...nested].join(' ') || '__typename'} }`;
-    const payload = field === many ? `{ affectedCount records ${row} }` : row;
+    const row = `{ ${[...(columns ?? []), ...nested].join(' ') || '__typename'} }`;
+    const payload = columns === null ? '{ affectedCount }' : field === many ? `{ affectedCount records ${row} }` : row;
     return `it${index}: ${field}(${passed.join(', ')}) ${payload}`;
   });
   return { query: `mutation ${variables.declared()}{ ${fields.join(' ')} }`, variables: variables.values() };
@@ -164,6 +164,7 @@ function sharesRows(write: Write): boolean {
   const above = new Map<string, number>();
   const visit = ({ up, down }: Tree, path: string): void => {
     for (const { reference, tree } of up) {
+      if (tree === null) continue;
       const key = `${path}.${reference.up} ${textOf(tree)}`;
       above.set(key, (above.get(key) ?? 0) + 1);
       visit(tree, `${path}.${reference.up}`);
@@ -174,19 +175,36 @@ function sharesRows(write: Write): boolean {
   return [...above.values()].some((count) => count > 1);
 }
 
-function treesOf({ related }: Change): readonly Tree[] {
-  return related.flatMap(({ trees, updates }) => [...trees, ...updates.flatMap(treesOf)]);
+function treesOf({ links, related }: Change): readonly Tree[] {
+  return [
+    ...links.flatMap((link) =>
+      link.way === 'insert' ? [link.tree] : link.way === 'update' ? treesOf(link.change) : [],
+    ),
+    ...related.flatMap(({ trees, updates }) => [...trees, ...updates.flatMap(treesOf)]),
+  ];
 }
 
 function objectOf({ values, up, down }: Tree): object {
   const related = [
-    ...up.map(({ reference, tree, conflict }) => [reference.up, nestedOf(objectOf(tree), conflict)]),
-    ...down.map((children: Children) => [
-      children.reference.down,
-      nestedOf(children.trees.map(objectOf), children.conflict),
+    ...up.map(({ reference, tree, conflict, key }) => [
+      reference.up,
+      tree === null ? { connect: keyOf(key) } : nestedOf(objectOf(tree), conflict),
     ]),
+    ...down.map((children) => [children.reference.down, childrenOf(children)]),
   ];
   return { ...Object.fromEntries(values), ...Object.fromEntries(related) };
+}
+
+function childrenOf({ trees, keys, conflict }: Children): object {
+  return {
+    ...(trees.length > 0 && nestedOf(trees.map(objectOf), conflict)),
+    ...(keys.length > 0 && { connect: keys.map(keyOf) }),
+  };
+}
+
+function keyOf({ name, columns, values }: Key): object {
+  const isSingle = columns[0] === name;
+  return { [name]: isSingle ? values[0] : Object.fromEntries(columns.map((column, index) => [column, values[index]])) };
 }
 
 function nestedOf(insert: object, conflict: Conflict | null): object {
@@ -201,19 +219,40 @@ function conflictOf({ constraint, columns, filter }: Conflict): object {
   };
 }
 
-function changeOf({ set, operators, related, filter, atMost }: Change): object {
+function changeOf({ set, operators, links, related, filter, atMost }: Change): object {
   const changes: Record<string, Record<string, unknown>> = {};
   for (const { name, column, value } of operators) changes[name] = { ...changes[name], [column.name]: value };
-  const entries = related.map(({ reference, deletes, updates, trees, conflict }) => {
-    const members = {
-      ...(deletes.length > 0 && { delete: deletes.map((each) => ({ ...each, filter: filterOf(each.filter) })) }),
-      ...(updates.length > 0 && { update: updates.map(changeOf) }),
-      ...(trees.length > 0 && nestedOf(trees.map(objectOf), conflict)),
-    };
-    return [reference.down, members];
-  });
-  const values = { ...Object.fromEntries(set as Values), ...Object.fromEntries(entries) };
+  const values = {
+    ...Object.fromEntries(set as Values),
+    ...Object.fromEntries(links.map((link) => [link.reference.up, linkOf(link)])),
+    ...Object.fromEntries(related.map((each) => [each.reference.down, relatedOf(each)])),
+  };
   return { set: values, ...changes, filter: filterOf(filter), atMost };
+}
+
+function linkOf(link: Link): object {
+  switch (link.way) {
+    case 'insert':
+      return nestedOf(objectOf(link.tree), link.conflict);
+    case 'connect':
+      return { connect: keyOf(link.key) };
+    case 'update':
+      return { update: changeOf(link.change) };
+    case 'disconnect':
+      return { disconnect: true };
+  }
+}
+
+function relatedOf({ deletes, updates, disconnects, replace, ...children }: Related): object {
+  const deletions = (list: readonly Deletion[]) => list.map((each) => ({ ...each, filter: filterOf(each.filter) }));
+  return {
+    ...(deletes.length > 0 && { delete: deletions(deletes) }),
+    ...(updates.length > 0 && { update: updates.map(changeOf) }),
+    ...(disconnects.length > 0 && { disconnect: deletions(disconnects) }),
+    ...(replace !== null && { replace: new Word(replace.how) }),
+    ...(replace !== null && replace.atMost !== null && { replaceAtMost: replace.atMost }),
+    ...childrenOf(children),
+  };
 }
 
 function filterOf(filter: RelatedFilter): object {

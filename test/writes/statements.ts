@@ -18,10 +18,17 @@ export interface Run {
   readonly refused: Set<string>;
   readonly allowed: Set<string>;
   readonly events: Set<string>;
+  /** The columns that the role may change. */
+  readonly updatable: (table: Table) => ReadonlySet<string>;
 }
 
 export async function query({ client }: Run, text: string, values: readonly Value[]): Promise<readonly Row[]> {
   return (await client.query(text, [...values])).rows;
+}
+
+/** How many rows the statement writes. */
+export async function countOf({ client }: Run, text: string, values: readonly Value[]): Promise<number> {
+  return (await client.query(text, [...values])).rowCount ?? 0;
 }
 
 export function place({ columns }: Table, name: string, value: Value, values: Value[]): string {

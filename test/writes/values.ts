@@ -34,8 +34,6 @@ export type Rows = readonly Readonly<Record<string, Value>>[];
 export interface ValueSource {
   readonly random: Random;
   readonly world: World;
-  /** Columns with defaults that objects of a table give, where all do alike. */
-  readonly shapes: Map<string, ReadonlySet<string>>;
   /** What the role is offered. */
   readonly schema: GraphQLSchema;
   /** Whether values are chosen that nothing refuses: of a refused write little is compared. */

@@ -18,6 +18,8 @@ export interface Column {
   readonly type: 'int' | 'text' | 'uuid' | 'text[]' | 'jsonb' | 'boolean';
   readonly domain: Domain;
   readonly ddl: string;
+  /** Null and nothing in an object stand for a key that the database makes. */
+  readonly isGenerated: boolean;
 }
 
 export interface Reference {
@@ -72,19 +74,23 @@ const keys: Readonly<Record<string, (schema: string, table: string) => readonly 
 };
 
 function key(name: string, type: Column['type'], ddl: string): Column {
-  return { name, type, domain: 'key', ddl };
+  // Sequences of keys belong to their columns.
+  const isGenerated = ddl.includes('nextval') || ddl.includes('by default');
+  return { name, type, domain: 'key', ddl, isGenerated };
 }
 
 /** Columns of every table besides key and references. */
-const common: readonly Column[] = [
-  { name: 'code', type: 'text', domain: 'code', ddl: '' },
-  { name: 'n', type: 'int', domain: 'number', ddl: 'default 5 check (n < 100)' },
-  { name: 'hits', type: 'int', domain: 'count', ddl: 'default 0' },
-  { name: 'tags', type: 'text[]', domain: 'list', ddl: '' },
-  { name: 'data', type: 'jsonb', domain: 'json', ddl: '' },
-  { name: 'note', type: 'text', domain: 'note', ddl: `default 'none'` },
-  { name: 'hidden', type: 'boolean', domain: 'flag', ddl: 'not null default false' },
-];
+const common: readonly Column[] = (
+  [
+    { name: 'code', type: 'text', domain: 'code', ddl: '' },
+    { name: 'n', type: 'int', domain: 'number', ddl: 'default 5 check (n < 100)' },
+    { name: 'hits', type: 'int', domain: 'count', ddl: 'default 0' },
+    { name: 'tags', type: 'text[]', domain: 'list', ddl: '' },
+    { name: 'data', type: 'jsonb', domain: 'json', ddl: '' },
+    { name: 'note', type: 'text', domain: 'note', ddl: `default 'none'` },
+    { name: 'hidden', type: 'boolean', domain: 'flag', ddl: 'not null default false' },
+  ] as const
+).map((column) => ({ ...column, isGenerated: false }));
 
 /** Makes a schema of this name. */
 export function generateWorld(random: Random, name: string): World {
@@ -103,7 +109,8 @@ export function generateWorld(random: Random, name: string): World {
     });
     const uniques = kind === 'view' ? base.uniques : [];
     const traits = new Set([kind === 'view' ? 'updatable view' : 'INSTEAD OF view']);
-    return { ...base, name: `${base.name}v`, kind, base, references, uniques, traits };
+    const columns = base.columns.map((column) => ({ ...column, isGenerated: false }));
+    return { ...base, columns, name: `${base.name}v`, kind, base, references, uniques, traits };
   });
   const all = [...tables, ...views];
   const script = [
@@ -152,7 +159,7 @@ function makeTable(
     columns.map((column, index): Column => {
       const { type } = target.columns.find(({ name: each }) => each === targetColumns[index]) as Column;
       const strict = target.name !== name && random.chance(0.3) ? 'not null' : '';
-      return { name: column, type, domain: 'reference', ddl: strict };
+      return { name: column, type, domain: 'reference', ddl: strict, isGenerated: false };
     }),
   );
   const whole = Object.assign(self, { columns: [...own, ...common, ...referring], references });
@@ -191,6 +198,9 @@ function tableStatements(random: Random, table: Table): string[] {
   return [
     `create sequence ${path}_numbers`,
     `create table ${path} (${members.join(', ')})`,
+    ...columns
+      .filter(({ ddl }) => ddl.includes('nextval'))
+      .map((column) => `alter sequence ${path}_numbers owned by ${path}.${column.name}`),
     ...(unique !== undefined ? [unique] : []),
     ...(traits.has('unique: deferrable')
       ? [`alter table ${path} add unique (code) deferrable initially deferred`]

@@ -11,8 +11,8 @@ import { createDatabase } from '../support/postgres.ts';
 import { runWrites } from './run-writes.ts';
 import { generateWorld } from './world.ts';
 
-const writes = Number(process.env.WRITES ?? 200);
-const seed = Number(process.env.WRITES_SEED ?? (writes > 200 ? Date.now() % 1_000_000_000 : 21));
+const writes = Number(process.env.WRITES ?? 300);
+const seed = Number(process.env.WRITES_SEED ?? (writes > 300 ? Date.now() % 1_000_000_000 : 21));
 const writesPerPart = 1000;
 const worldsPerPart = writes > writesPerPart ? 12 : 5;
 const database = await createDatabase();
@@ -57,6 +57,17 @@ const constructs = [
   ...['delete', 'update', 'insert of an update', 'to-one', 'to-many'].map((name) => `written: nested ${name}, 1 deep`),
   ...['to-one, 2 deep', 'to-many, 2 deep', 'onConflict'].map((name) => `written: nested ${name}`),
   ...['several fields', 'several entries', 'several objects'].map((name) => `written: ${name}`),
+  ...['connect to one', 'connect to many', 'insert above', 'connect above', 'update above', 'disconnect above'].flatMap(
+    (name) => [`written: nested ${name}, 1 deep`, `nested ${name}, 2 deep`],
+  ),
+  ...['connect of an update', 'disconnect', 'replace'].flatMap((name) => [
+    `written: nested ${name}, 1 deep`,
+    `nested ${name}, 2 deep`,
+  ]),
+  'nested replace beside onConflict',
+  ...['row connected', 'row to connect not found', 'related row disconnected', 'row above updated', 'rows chosen'],
+  ...['row replaced: DELETE', 'row replaced: DISCONNECT', 'null for a generated key'],
+  ...['insert', 'update', 'delete'].map((name) => `written: unread ${name}`),
   'columns of a relationship',
   ...['insert', 'update', 'delete'].map((name) => `written: ${name} of one row`),
   ...['related row updated', 'related row deleted'],
