@@ -216,7 +216,7 @@ describe.each(['service_role', 'authenticated', 'anon'])('as %s no planted code 
       Object.keys((schema.getType(`every${name}AggregateResult`) as GraphQLInputObjectType).getFields()).join(' ');
     const parts = ['Sum', 'Avg', 'Min', 'Max'].map((name) => `${name.toLowerCase()} { ${fieldsOf(name)} }`);
     await ask(`{ everyCollection(filter: {no: {gt: 0}}) { aggregate { count ${parts.join(' ')} } } }`);
-    await ask('{ everyCollection { edges { node { label } } } }');
+    await ask('{ everyCollection { edges { node { label tvRank(plain: "a", config: "simple") } } } }');
     await ask(
       '{ twice(v: "a") all_of(v: "a") { totalCount aggregate { count } edges { cursor node { vc } } pageInfo { hasPreviousPage } } }',
     );

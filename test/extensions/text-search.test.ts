@@ -399,7 +399,7 @@ describe('orders by rank', async () => {
       'BAD_USER_INPUT',
     ]);
     expect(await refusal('{plain: "a", query: "b"}')).toEqual([
-      `A text search ${one}`,
+      `An order by rank ${one}`,
       'orderBy[0].searchRank',
       'BAD_USER_INPUT',
     ]);
@@ -418,6 +418,49 @@ describe('orders by rank', async () => {
     expect(await cheap.errors('anon', nested)).toEqual([
       expect.stringContaining('more than the limit of 29000 (option --max-cost).'),
     ]);
+  });
+
+  test('a rank is a field of a row, null where the column is, also of related rows and records', async () => {
+    const query = `query ($q: String, $cover: Boolean) { paperCollection(filter: {id: {lte: 8}}) { nodes { id
+      searchRank(websearch: $q, config: "simple") other: searchRank(plain: "dog", config: "simple", normalization: 2, coverDensity: $cover)
+      noteCollection { nodes { paper { searchRank(query: "fox & dog", config: "simple") } } } } } }`;
+    const rows = await ranked.query<{ id: number; fox: number | null; dog: number | null; both: number | null }>(
+      `select id, ts_rank(search, websearch_to_tsquery('simple', 'fox or dog')) as fox, ts_rank_cd(search, plainto_tsquery('simple', 'dog'), 2) as dog,
+        ts_rank(search, 'fox & dog') as both from paper where id <= 8 order by id`,
+    );
+    expect(rows.filter(({ fox }) => fox === null)).toHaveLength(1);
+    const { paperCollection } = await on.data('anon', query, { variables: { q: 'fox or dog', cover: true } });
+    expect(paperCollection.nodes).toEqual(
+      rows.map(({ id, fox, dog, both }) => {
+        const noteCollection = { nodes: [{ paper: { searchRank: both } }] };
+        return { id, searchRank: fox, other: dog, noteCollection };
+      }),
+    );
+    // Alone, the row is laid out without JSON of PostgreSQL.
+    const flat = await on.data('anon', '{ paperByPk(id: 1) { id searchRank(plain: "fox", config: "simple") } }');
+    const [first] = await ranked.query(`select ts_rank(search, 'fox') as rank from paper where id = 1`);
+    expect(flat.paperByPk).toEqual({ id: 1, searchRank: first!.rank });
+    const update = 'mutation { updatePaperByPk(id: 1, set: {kind: 1}) { searchRank(plain: "fox", config: "simple") } }';
+    await ranked.query('grant update on paper to anon');
+    const writing = await startExecution(ranked, {});
+    expect(await writing.data('anon', update)).toEqual({ updatePaperByPk: { searchRank: first!.rank } });
+  });
+
+  test.each([
+    ['searchRank', '"searchRank" has one of "websearch", "plain", "phrase" and "query".'],
+    ['searchRank(plain: "a", query: "b")', '"searchRank" has one of "websearch", "plain", "phrase" and "query".'],
+    ['searchRank(query: "a b")', 'syntax error in tsquery: "a b"'],
+    ['searchRank(plain: "a", config: "klingon")', 'text search configuration "klingon" does not exist'],
+  ])('the field %s is refused', async (field, message) => {
+    const { errors } = await on.run('anon', `{ paperCollection { nodes { ${field} } } }`);
+    expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+  });
+
+  test('the searches of all ranks together have a limit', async () => {
+    const ranks = (length: number) =>
+      `{ paperCollection { nodes { a: searchRank(plain: "${'a'.repeat(length)}") b: searchRank(plain: "${'b'.repeat(length)}") } } }`;
+    expect(await on.errors('anon', ranks(250))).toEqual([]);
+    expect(await on.errors('anon', ranks(251))).toEqual([expect.stringContaining('more than 500 characters')]);
   });
 
   test('a name that is taken stays', async () => {
@@ -440,6 +483,9 @@ describe('orders by rank', async () => {
     const reasons = (await modelReader(taken).omissions(['public'])).map(({ reason }) => reason).join('\n');
     expect(reasons).toContain(
       'Table public.paper has no order by its rank of the column "search": the order has another entry of that name.',
+    );
+    expect(reasons).toContain(
+      'Table public.paper has no field for the rank of the column "search": it has another field of that name.',
     );
     expect(reasons).toContain('Nothing has a type "TextSearchOrder" of the extensions');
   });

@@ -31,6 +31,7 @@ export function describeAdditions(schema: GraphQLSchema, table: Table): readonly
   for (const field of entriesOf(schema, names.orderBy)) add(orderKind(field), field.name);
   for (const field of Object.values(assertObjectType(schema.getType(table.baseName)).getFields())) {
     const origin = fieldOrigin(field);
+    if (origin.kind === 'rank' && !found.get('rank')!.includes(field.name)) add('rank', field.name);
     if (origin.kind === 'relationship' && origin.relationship.through !== null) add('many_to_many', field.name);
     if (field.args.some((argument) => argumentOrigin(argument).kind === 'json_at')) add('json_part', field.name);
   }

@@ -99,7 +99,7 @@ const largest: Readonly<Record<OperandWork, readonly [most: number, what: string
   list: [10_000, 'items in lists that are compared with lists, or removed from JSON'],
   in: [1_000_000, 'items in lists of "in"'],
   json: [1000, 'values and keys that JSON is compared with'],
-  rank: [500, 'characters in searches that rows are ordered by'],
+  rank: [500, 'characters in searches that rows are ranked by'],
 };
 
 function refuseLargeOperands({ operands }: CompiledOperation, variables: Variables): void {

@@ -42,6 +42,7 @@ const fieldTexts: Texts<FieldOrigin> = {
   affected_count: 'How many rows were written.',
   records: 'The rows that were written.',
   node_id: 'Global id of the row.',
+  rank: ({ column }) => `How well ${column.fieldName} fits a search; null where it has no value.`,
   nodes: 'The rows of the page, without cursors.',
   total_count: 'How many rows match the filter.',
   aggregate: 'Aggregates over the rows that match the filter.',

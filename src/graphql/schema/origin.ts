@@ -35,6 +35,7 @@ export type FieldOrigin =
   | { readonly kind: 'column'; readonly column: ResultColumn }
   | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'computed'; readonly routine: Routine }
+  | { readonly kind: 'rank'; readonly column: Column }
   | { readonly kind: 'edges' | 'nodes' | 'page_info' | 'total_count' | 'aggregate' }
   | { readonly kind: 'cursor' | 'edge_node' }
   | { readonly kind: 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_previous_page' }
@@ -64,8 +65,8 @@ export type InputFieldOrigin =
   | { readonly kind: 'distinct_count' | 'aggregate_column'; readonly column: Column }
   | { readonly kind: 'aggregate_function'; readonly function: AggregateFunction }
   | { readonly kind: 'group_column' | 'truncate' | 'time_zone' | 'group_keys' }
-  | { readonly kind: 'search'; readonly by: SearchLanguage }
-  | { readonly kind: 'search_config' | 'normalization' | 'cover_density' | 'direction' }
+  | SearchOrigin
+  | { readonly kind: 'direction' }
   | { readonly kind: 'rank'; readonly column: Column }
   | { readonly kind: 'json_parts' | 'json_path' }
   | { readonly kind: 'set' | UpdateOperator | 'filter' | 'at_most' }
@@ -76,6 +77,11 @@ export type InputFieldOrigin =
   | { readonly kind: 'json_part'; readonly as: JsonReading }
   | { readonly kind: 'conflict_target' | 'update_columns' | 'conflict_filter' }
   | { readonly kind: 'operator'; readonly operator: FilterOperator };
+
+/** A part of a text search and of its rank, in an input or as an argument. */
+type SearchOrigin =
+  | { readonly kind: 'search'; readonly by: SearchLanguage }
+  | { readonly kind: 'search_config' | 'normalization' | 'cover_density' };
 
 /** How the text of a search is parsed. */
 export type SearchLanguage = 'websearch' | 'plain' | 'phrase' | 'query';
@@ -101,6 +107,7 @@ export type ArgumentOrigin =
         | 'count_column'
         | 'json_at';
     }
+  | SearchOrigin
   | { readonly kind: 'group_by' | 'having' | 'group_order_by' | 'first_groups' | 'group_offset' }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument };
 

@@ -224,7 +224,7 @@ function pagesIn(value: ValuePlan, above: readonly LimitPlan[]): readonly (reado
 }
 
 function isHeavy(value: ValuePlan): boolean {
-  if (calledBy(value) !== null) return true;
+  if (calledBy(value) !== null || value.kind === 'rank') return true;
   if (value.kind !== 'connection') return false;
   const { source, filter, order, entries } = value.connection;
   const isFiltered = source.kind === 'relationship' || (filter !== null && compares(filter, () => true));

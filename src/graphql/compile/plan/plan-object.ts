@@ -7,6 +7,7 @@ import { planArguments } from './plan-arguments.ts';
 import { planConnection } from './plan-connection.ts';
 import { planNumber } from './plan-groups.ts';
 import { planLimit, planOffset } from './plan-page.ts';
+import { planFieldRank } from './plan-search.ts';
 import {
   descend,
   type Inputs,
@@ -40,6 +41,11 @@ function planField(planner: Planner, { table, nesting }: PlannedRow, field: Merg
       if (relationship.cardinality === 'one') return planRow(planner, source, field, nesting);
       return { kind: 'connection', connection: planConnection(planner, source, field, nesting) };
     }
+    case 'rank':
+      return {
+        kind: 'rank',
+        rank: planFieldRank(planner.budget, origin.column, field.definition.name, inputsOf(planner, field)),
+      };
     case 'computed':
       return planCall(planner, origin.routine, field, nesting);
     default:

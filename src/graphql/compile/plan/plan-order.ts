@@ -9,7 +9,7 @@ import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { LimitPlan, OrderExpression, OrderTerm } from './plan.ts';
 import { aggregatedColumn } from './plan-aggregate.ts';
 import { planRowCall } from './plan-arguments.ts';
-import { planRank } from './plan-search.ts';
+import { planOrderRank } from './plan-search.ts';
 import { descend, type Nesting, type Planner } from './planner.ts';
 
 /** The order of the rows, total because it ends with the primary key. */
@@ -93,7 +93,7 @@ function planElement(budget: PlanBudget, table: Table, element: Input, level: nu
       case 'group_keys':
         throw refuseInput('"key" orders groups. Related rows have none.', input);
       case 'rank': {
-        const { rank, direction } = planRank(budget, origin.column, input);
+        const { rank, direction } = planOrderRank(budget, origin.column, input);
         return [{ expression: rank, ...directionNamed(direction) }];
       }
       case 'function': {

@@ -3,13 +3,26 @@
  *
  * Refuses more than one search in a filter, and invalid names of text search configurations.
  */
+import { PublicError } from '../../../shared/errors.ts';
 import type { Column } from '../../model/model.ts';
-import { inputFieldOrigin } from '../../schema/origin.ts';
+import { type ArgumentOrigin, type InputFieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { Condition, Expression } from './plan.ts';
 import { combine, type OperatorContext, planOperator } from './plan-operator.ts';
 import type { Rank, SearchPlan } from './search-plan.ts';
+
+/** A member of an input, or an argument. */
+interface Given {
+  readonly origin: InputFieldOrigin | ArgumentOrigin;
+  readonly input: Input;
+}
+
+function givenIn(input: Input): readonly Given[] {
+  return input.fields().map(({ field, input: entry }) => ({ origin: inputFieldOrigin(field), input: entry }));
+}
+
+const oneOf = 'has one of "websearch", "plain", "phrase" and "query".';
 
 /** The condition of a `TextSearchFilter`, or of operators without it, on a value; null if empty. */
 export function planSearchFilter(
@@ -19,7 +32,7 @@ export function planSearchFilter(
 ): Condition | null {
   const entries = filter.fields();
   const operators = entries.filter(({ field }) => inputFieldOrigin(field).kind === 'operator');
-  const search = planSearch(at.budget, filter, entries);
+  const search = planSearch(at.budget, givenIn(filter), () => refuseInput(`A text search ${oneOf}`, filter));
   spend(at.budget, 'inputs', at.level * entries.length);
   return combine('and', [
     search && { kind: 'search', expression, search },
@@ -27,19 +40,15 @@ export function planSearchFilter(
   ]);
 }
 
-/** The search of a filter; null for none. */
-function planSearch(budget: PlanBudget, filter: Input, entries: ReturnType<Input['fields']>): SearchPlan | null {
-  const searches = entries.flatMap(({ field, input }) => {
-    const origin = inputFieldOrigin(field);
-    return origin.kind === 'search' ? [{ by: origin.by, input }] : [];
-  });
+/** The search among what is given; null for none. @param refuse The error for several. */
+function planSearch(budget: PlanBudget, given: readonly Given[], refuse: () => PublicError): SearchPlan | null {
+  const searches = given.flatMap(({ origin, input }) => (origin.kind === 'search' ? [{ by: origin.by, input }] : []));
   const [search, other] = searches;
   if (search === undefined) return null;
-  if (other !== undefined)
-    throw refuseInput('A text search has one of "websearch", "plain", "phrase" and "query".', filter);
+  if (other !== undefined) throw refuse();
   const slot = search.input.slot();
   if (search.by === 'query') budget.patterns.push({ slot, language: 'tsquery', place: search.input.place() });
-  const config = entries.find(({ field }) => inputFieldOrigin(field).kind === 'search_config')?.input;
+  const config = given.find(({ origin }) => origin.kind === 'search_config')?.input;
   if (config?.state() !== 'value') return { by: search.by, slot, config: null };
   if (config.ask({ kind: 'search_config' }) !== 'name') {
     throw refuseInput('"config" takes the name of a text search configuration, without its schema.', config);
@@ -49,22 +58,37 @@ function planSearch(budget: PlanBudget, filter: Input, entries: ReturnType<Input
 }
 
 /** The rank of a `TextSearchOrder`, and its direction. */
-export function planRank(
+export function planOrderRank(
   budget: PlanBudget,
   column: Column,
   order: Input,
 ): { readonly rank: Rank; readonly direction: string } {
-  const entries = order.fields();
-  const search = planSearch(budget, order, entries);
-  if (search === null)
-    throw refuseInput('An order by rank has one of "websearch", "plain", "phrase" and "query".', order);
+  const given = givenIn(order);
+  const rank = planRank(budget, column, given, () => refuseInput(`An order by rank ${oneOf}`, order));
+  return { rank, direction: givenValue(given, 'direction')?.choice() ?? 'DescNullsLast' };
+}
+
+/** The rank of a field. @param name Its name, for messages. */
+export function planFieldRank(budget: PlanBudget, column: Column, name: string, inputs: readonly Given[]): Rank {
+  const given = inputs.filter(({ input }) => input.isGiven());
+  return planRank(budget, column, given, () => new PublicError('BAD_USER_INPUT', `"${name}" ${oneOf}`));
+}
+
+function planRank(budget: PlanBudget, column: Column, given: readonly Given[], refuse: () => PublicError): Rank {
+  const search = planSearch(budget, given, refuse);
+  if (search === null) throw refuse();
   budget.operands.push({ slot: search.slot, by: 'rank' });
-  const given = (kind: 'normalization' | 'cover_density' | 'direction'): Input | null => {
-    const input = entries.find(({ field }) => inputFieldOrigin(field).kind === kind)?.input;
-    return input?.state() === 'value' ? input : null;
+  const normalization = givenValue(given, 'normalization')?.slot() ?? { kind: 'constant', value: '0' };
+  return {
+    kind: 'rank',
+    column,
+    search,
+    normalization,
+    coverDensity: givenValue(given, 'cover_density')?.choice() === 'true',
   };
-  const normalization = given('normalization')?.slot() ?? { kind: 'constant', value: '0' };
-  const coverDensity = given('cover_density')?.choice() === 'true';
-  const direction = given('direction')?.choice() ?? 'DescNullsLast';
-  return { rank: { kind: 'rank', column, search, normalization, coverDensity }, direction };
+}
+
+function givenValue(given: readonly Given[], kind: Given['origin']['kind']): Input | null {
+  const input = given.find(({ origin }) => origin.kind === kind)?.input;
+  return input?.state() === 'value' ? input : null;
 }

@@ -65,6 +65,7 @@ export type ValuePlan =
   /** A column of the current row, or its part at a path. */
   | { readonly kind: 'column'; readonly column: ResultColumn; readonly at: Slot | null }
   | { readonly kind: 'node_id'; readonly table: Table }
+  | { readonly kind: 'rank'; readonly rank: Rank }
   /** A routine's scalar, list, record or void, or the part of its JSON at a path. */
   | { readonly kind: 'call'; readonly call: CallPlan; readonly at: Slot | null }
   /** The object of a routine's result with columns of its own, or a list of them. */

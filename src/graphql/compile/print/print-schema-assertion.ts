@@ -51,6 +51,9 @@ function visitValue(checks: Checks, value: ValuePlan, table: Table | null): void
     case 'column':
       if (table !== null) checkColumns(checks, table, [value.column]);
       break;
+    case 'rank':
+      if (table !== null) checkColumns(checks, table, [value.rank.column]);
+      break;
     case 'node_id':
       checkColumns(checks, value.table, keyColumns(value.table));
       break;

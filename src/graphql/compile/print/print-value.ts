@@ -8,6 +8,7 @@ import { printNodeId } from '../cursor/print-cursor.ts';
 import type { Slot } from '../input/slot.ts';
 import type { ObjectPlan, ResultPlan, RowSource, SelectedValue } from '../plan/plan.ts';
 import { printJoin, printKey, where } from '../sql/condition.ts';
+import { printExpression } from '../sql/expression.ts';
 import { printObject } from '../sql/object.ts';
 import { isReadTwice, printJsonText, printOutput } from '../sql/output.ts';
 import { current, type PrintedValue, printCall, printMembers, type SqlPrinter, tableName } from '../sql/printer.ts';
@@ -27,6 +28,8 @@ export function printValue(printer: SqlPrinter, value: PrintedValue, row: Row | 
         : printJsonPart(current(row).column(value.column), value.column.type, value.at);
     case 'node_id':
       return printNodeId(value.table, current(row));
+    case 'rank':
+      return printExpression(value.rank, current(row));
     case 'call':
       return printCallResult(printer, value, row);
     case 'result':

@@ -49,6 +49,8 @@ export function maxBytesIn(value: ValuePlan): number | null {
       if (result.kind === 'void') return 2;
       return result.kind === 'value' && value.at === null ? maxBytesOf(result.type) : null;
     }
+    case 'rank':
+      return scalarRow('Float').maxBytes;
     case 'node_id':
       return encodedBytes(keyColumns(value.table).map(({ type }) => type));
     default:

@@ -11,6 +11,7 @@ import { addEntries, type Named } from './added-entries.ts';
 import { addTypes } from './added-types.ts';
 import { addConflictTargets } from './conflict-targets.ts';
 import { addListFilters } from './list-filters.ts';
+import { noteRanks } from './ranks.ts';
 import { addRowWrites } from './row-writes.ts';
 import { addKeys } from './table-keys.ts';
 
@@ -23,6 +24,7 @@ export function* addNames(
   const withKeys = { ...named, tables: new Map(keyed.map((table) => [table.oid, table])) };
   const withEntries = yield* addEntries(context, withKeys);
   noteMisplaced(context, named.routines);
+  for (const table of withEntries.values()) noteRanks(context, table, named.routines);
   const targeted = yield* mapInSlices(withEntries.values(), (table) => addConflictTargets(context, table));
   const tables = new Map(targeted.map((table) => [table.oid, table]));
   const added = yield* addTypes(context, { ...named, tables });

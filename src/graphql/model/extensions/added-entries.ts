@@ -10,7 +10,7 @@ import type { Column, CompositeType, Relationship, Routine, Table } from '../mod
 import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath } from '../model-context.ts';
 import type { NameClaims } from '../name-claims.ts';
 import { addFunctionEntries } from '../routines/function-entries.ts';
-import { isFilteredByExtension, isInColumns, isJson, isSearchable } from '../tables/columns.ts';
+import { isFilteredByExtension, isInColumns, isJson } from '../tables/columns.ts';
 import { renameFix } from '../tables/relationships.ts';
 import { type Ends, isNestable, isNestableUpdate } from './nested-writes.ts';
 
@@ -27,9 +27,7 @@ export function* addEntries(context: ModelContext, named: Named): Sliced<Readonl
   const tables = yield* mapInSlices(named.tables.values(), (table) => {
     const related = table.relationships.length === 0 ? table : addRelationships(context, table, named);
     const keyed = withoutTakenKeys(context, related);
-    const added = addColumnEntries(context, addFunctions(context, keyed, named.routines));
-    noteRanks(context, added);
-    return added;
+    return addColumnEntries(context, addFunctions(context, keyed, named.routines));
   });
   return new Map(tables.map((table) => [table.oid, table]));
 }
@@ -94,6 +92,9 @@ function entriesOf(table: Table, kind: EntryKind): ReadonlySet<string> {
   const functions = input === 'filter' || input === 'order' ? table[`${input}Functions`].map(({ name }) => name) : [];
   return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? []), ...functions]);
 }
+
+/** The names of all entries of the order, but for those by rank. */
+export const orderEntries = (table: Table): ReadonlySet<string> => entriesOf(table, orders);
 
 /** The same for one name, without a set: most tables have few relationships. */
 function hasName(table: Table, kind: EntryKind, name: string): boolean {
@@ -187,33 +188,6 @@ function withoutTakenKeys(context: ModelContext, table: Table): Table {
     return { ...column, insertable: false };
   });
   return { ...table, columns };
-}
-
-/** Entries of an order by rank, with their columns. Column names are taken, by the order by value. */
-export function rankEntries(table: Table): readonly (readonly [name: string, column: Column])[] {
-  const taken = entriesOf(table, orders);
-  return searched(table).filter(([name]) => !taken.has(name));
-}
-
-function searched({ columns }: Table) {
-  return columns.flatMap((column) =>
-    column.readable && column.fieldName !== null && isSearchable(column.type)
-      ? [[`${column.fieldName}Rank`, column] as const]
-      : [],
-  );
-}
-
-function noteRanks(context: ModelContext, table: Table): void {
-  if (context.omissions === null || !hasExtension(context, table, 'reads')) return;
-  const ranks = searched(table);
-  if (ranks.length === 0) return;
-  const taken = entriesOf(table, orders);
-  for (const [name, column] of ranks) {
-    if (!taken.has(name)) continue;
-    const fixFor = (row: CatalogTable) =>
-      columnFix(context, row, column.name, { name: validName(`${column.name}_search`) });
-    noteEntry(context, table, orders, { what: `rank of the column "${column.name}"`, name, fixFor });
-  }
 }
 
 function noteRelationship(context: ModelContext, table: Table, kind: EntryKind, relationship: Relationship): void {

@@ -10,6 +10,7 @@ import { argumentsOfConnection } from './connection-types.ts';
 import { jsonPathArgument } from './json-filter-types.ts';
 import { buildRoutineField } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
+import { rankFields } from './search-types.ts';
 import { valueType } from './value-type.ts';
 
 type NamedOutputField = readonly [string, GraphQLFieldConfig<unknown, unknown> | null];
@@ -23,7 +24,7 @@ const nodeIdField = typed(new GraphQLNonNull(scalarTypes.ID), { kind: 'node_id' 
 export const nodeInterface = new GraphQLInterfaceType({ name: 'Node', fields: { [nodeIdName]: nodeIdField } });
 
 /**
- * *B*: the global id, columns, relationships, computed fields; then relationships and computed fields of extensions.
+ * *B*: the global id, columns, relationships, computed fields; then relationships, computed fields and ranks of extensions.
  *
  * Of several with one name, the last one is visible, except that nothing replaces the global id.
  */
@@ -37,7 +38,12 @@ export function buildObjectType(context: SchemaContext, table: Table): GraphQLOb
         ...relationships(context, table, source),
         ...computedFields(context, table, source),
       ];
-      const own = [...columns(context, table), ...fieldsOf({ added: false }), ...fieldsOf({ added: true })];
+      const own = [
+        ...columns(context, table),
+        ...fieldsOf({ added: false }),
+        ...fieldsOf({ added: true }),
+        ...rankFields(context, table),
+      ];
       return fieldMap([[nodeIdName, nodeIdField], ...own.filter(([name]) => name !== nodeIdName)]);
     },
   });

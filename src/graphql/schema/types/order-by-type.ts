@@ -1,6 +1,7 @@
 /** The inputs that order rows: by columns, related rows, and functions of a row (docs/pagination.md). */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType } from 'graphql';
-import { isOrderable, rankEntries } from '../../model/extensions/added-entries.ts';
+import { isOrderable } from '../../model/extensions/added-entries.ts';
+import { rankEntries } from '../../model/extensions/ranks.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';

@@ -1,11 +1,13 @@
-/** The inputs over text search columns: their filter, and the order by rank (docs/extensions.md). */
+/** The inputs over text search columns: their filter, the order by rank, and the rank as a field (docs/extensions.md). */
 import {
+  type GraphQLFieldConfig,
   type GraphQLInputFieldConfig,
   type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,
   GraphQLNonNull,
 } from 'graphql';
 import { hasSearchFilter } from '../../model/extensions/added-types.ts';
+import { rankedColumns } from '../../model/extensions/ranks.ts';
 import type { SharedType } from '../../model/extensions/shared-types.ts';
 import type { Table, ValueType } from '../../model/model.ts';
 import { isSearchable } from '../../model/tables/columns.ts';
@@ -17,7 +19,7 @@ import { filterIsType } from './operator-filters.ts';
 import { orderByDirectionType } from './order-by-direction.ts';
 import { scalarTypes } from './scalars.ts';
 
-const { Boolean: BooleanType, Int, Opaque, String: StringType } = scalarTypes;
+const { Boolean: BooleanType, Float, Int, Opaque, String: StringType } = scalarTypes;
 
 /** Registers the types that the schema has. */
 export function defineSearchTypes(context: SchemaContext, tables: readonly Table[]): void {
@@ -54,12 +56,27 @@ function filterFields() {
   ]);
 }
 
+const rank = (): (readonly [string, GraphQLInputFieldConfig])[] => [
+  ...search(),
+  ['normalization', { ...typed(Int, { kind: 'normalization' }), default: { value: 0 } }],
+  ['coverDensity', { ...typed(BooleanType, { kind: 'cover_density' }), default: { value: false } }],
+];
+
 function orderFields() {
   const direction = typed(new GraphQLNonNull(orderByDirectionType), { kind: 'direction' });
   return fieldMap<GraphQLInputFieldConfig>([
-    ...search(),
-    ['normalization', { ...typed(Int, { kind: 'normalization' }), default: { value: 0 } }],
-    ['coverDensity', { ...typed(BooleanType, { kind: 'cover_density' }), default: { value: false } }],
+    ...rank(),
     ['direction', { ...direction, default: { value: 'DescNullsLast' } }],
   ]);
+}
+
+/** The fields of a row for the ranks of its columns. */
+export function rankFields(
+  { hasReads, model }: SchemaContext,
+  table: Table,
+): readonly (readonly [string, GraphQLFieldConfig<unknown, unknown>])[] {
+  if (!hasReads(table.namespace)) return [];
+  return rankedColumns(table, model.routines).map(([name, column]) => {
+    return [name, { ...typed(Float, { kind: 'rank', column }), args: fieldMap(rank()) }] as const;
+  });
 }
