@@ -105,6 +105,14 @@ test('graphql-codegen makes types of the SDL, with which an operation is sent', 
   ]);
 });
 
+test('gql.tada infers types from operations and the SDL, and sends an operation with them', async () => {
+  expect((await runWithGateway('gql-tada')).slice(-3)).toEqual([
+    'Pans: Folding Bamboo Pan, 198.23, active, blue',
+    'Stoves: Heavy Cork Stove, 196.38, active, natural',
+    'the highest price: 198.23',
+  ]);
+});
+
 test('graphql-request sends variables and headers, and throws what the API refuses', async () => {
   expect(await runWithGateway('graphql-request')).toEqual([
     '38 gifts, the cheapest:',
@@ -116,7 +124,7 @@ test('graphql-request sends variables and headers, and throws what the API refus
   ]);
 });
 
-test('the compiler accepts every program with the types that Relay and graphql-codegen made', async () => {
+test('the compiler accepts every program with the types that Relay, graphql-codegen and gql.tada made', async () => {
   expect(await runWithGateway('check')).toEqual(['']);
 });
 
