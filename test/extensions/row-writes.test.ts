@@ -78,14 +78,15 @@ test('an update by key changes that row, by values and by operators', async () =
     'updateAuthorByPk(id: $id, set: {name: "A"}, increment: {likes: 2}, append: {tags: ["x"]}) { id name likes tags }';
   expect(await run(update, { id: 1 }, '($id: Int!)')).toEqual({ id: 1, name: 'A', likes: 7, tags: ['x'] });
   expect(await run(update, { id: 99 }, '($id: Int!)')).toBeNull();
-  expect(await run('updateAuthorByPk(id: 2, set: {}, increment: {likes: 1}) { __typename }')).toEqual({
+  expect(await run('updateAuthorByPk(id: 2, increment: {likes: 1}) { __typename }')).toEqual({
     __typename: 'Author',
   });
   expect(await database.query('select id, name, likes from author order by id')).toEqual([
     { id: 1, name: 'A', likes: 7 },
     { id: 2, name: 'Ben', likes: 7 },
   ]);
-  expect((await refused('updateAuthorByPk(id: 2, set: {}) { id }'))?.message).toContain('At least one mapping');
+  for (const change of ['', ', set: {}', ', set: null, increment: {}'])
+    expect((await refused(`updateAuthorByPk(id: 2${change}) { id }`))?.message).toContain('At least one mapping');
 });
 
 test('a deleted row is answered as it was', async () => {

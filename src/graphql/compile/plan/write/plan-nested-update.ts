@@ -29,7 +29,7 @@ export function planRelated(
   const steps: BuiltStep[] = [];
   const root = planUpdateStep(
     { planner, nodes, steps },
-    { table, change, set, place: set.place(), level: 0, within: null },
+    { table, change, set: isGiven(set) ? set : null, place: set.place(), level: 0, within: null },
   );
   return { change: steps[root]!.change as UpdateChange, nested: finish(steps, root, isCounted) };
 }

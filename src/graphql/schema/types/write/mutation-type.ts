@@ -77,5 +77,6 @@ function updateArguments(
   guards: GraphQLFieldConfigArgumentMap,
 ): GraphQLFieldConfigArgumentMap {
   const { set, operators } = changeArguments(context, table);
-  return { set, ...guards, ...operators };
+  // Required as in pg_graphql, whose updates have nothing beside it.
+  return { set: { ...set, type: new GraphQLNonNull(set.type) }, ...guards, ...operators };
 }

@@ -77,7 +77,7 @@ export function batchField(context: SchemaContext, table: Table): FieldMaker | n
 export function changeArguments(context: SchemaContext, table: Table) {
   const set = context.types.input(tableTypeNames(table.baseName).updateInput)!;
   const operators = operatorInputs(context, table).map(([kind, input]) => [kind, typed(input, { kind })] as const);
-  return { set: typed(new GraphQLNonNull(set), { kind: 'set' }), operators: Object.fromEntries(operators) };
+  return { set: typed(set, { kind: 'set' }), operators: Object.fromEntries(operators) };
 }
 
 /** The inputs of a table's operators, by operator: what is added to a column has the type of its new value. */
