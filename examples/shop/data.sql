@@ -67,12 +67,13 @@ where p.id % 7 <> 0
 order by p.id;
 
 -- The first customer signs in with the claim "sub": "00000000-0000-4000-8000-000000000001", the second with …002, and so on.
-insert into customer (user_id, full_name, email, country, joined_at)
+insert into customer (user_id, full_name, email, country, notify_on, joined_at)
 select
   ('00000000-0000-4000-8000-' || lpad(to_hex(i), 12, '0'))::uuid,
   n.first || ' ' || n.last,
   lower(n.first || '.' || n.last) || i || '@example.org',
   pg_temp.choose('country' || i, array['DE', 'FR', 'NL', 'AT', 'PT', 'SE', 'PL']),
+  pg_temp.choose('notify' || i, array['{}', '{shipped}', '{paid,shipped}', '{paid,shipped,delivered,cancelled}'])::order_status[],
   timestamptz '2024-01-01 08:00:00+00' + make_interval(hours => i * 80 + pg_temp.pick('joined' || i, 70))
 from generate_series(1, 200) as i
 cross join lateral (

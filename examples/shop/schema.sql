@@ -74,6 +74,8 @@ create table customer (
   full_name text not null,
   email     text not null unique,
   country   char(2) not null,
+  -- States of an order that the customer wants an email about.
+  notify_on order_status[] not null default '{paid,shipped}',
   joined_at timestamptz not null default now()
 );
 
