@@ -15,10 +15,10 @@ import {
 } from '../../graphql/model/model-context.ts';
 import { primaryKey } from '../../graphql/model/tables/primary-key.ts';
 import { missingName } from '../../graphql/model/tables/select-tables.ts';
-import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { whyNotGatewayLogin } from '../shared/gateway-login.ts';
 import { type CheckScope, type Finding, remark } from './finding.ts';
+import { tooLong, tryRead } from './try-read.ts';
 import { type Denial, describeDenials } from './unreadable-views.ts';
 
 /**
@@ -59,7 +59,6 @@ function passedKey(view: CatalogTable): readonly string[] | null {
   return names !== undefined && names.length === numbers?.length ? names : null;
 }
 
-const maxMs = 2000;
 const maxTotalMs = 20_000;
 
 /**
@@ -135,8 +134,6 @@ function listed(columns: readonly string[]): string {
 /** `unknown`: why it cannot be determined. */
 type Measured = 'ambiguous' | 'unique' | { readonly unknown: string };
 
-const tooLong = { unknown: 'it takes too long' };
-
 async function isAmbiguous(tx: Queryable, path: string, columns: readonly string[], role: string): Promise<Measured> {
   const groups = listed(columns);
   const read = await tryRead(
@@ -147,27 +144,4 @@ async function isAmbiguous(tx: Queryable, path: string, columns: readonly string
   if ('denied' in read) return { unknown: read.denied };
   if ('unknown' in read) return read;
   return read.rows[0]?.ambiguous === true ? 'ambiguous' : 'unique';
-}
-
-/** What a role reads, in limited time. `denied`: what PostgreSQL says that the role may not do. */
-async function tryRead(
-  tx: Queryable,
-  role: string,
-  statement: string,
-): Promise<
-  | { readonly rows: Awaited<ReturnType<Queryable['query']>> }
-  | { readonly denied: string; readonly isRaised: boolean }
-  | { readonly unknown: string }
-> {
-  await tx.query('savepoint measured');
-  try {
-    await tx.query(`set local statement_timeout = ${maxMs}; set local role ${quoteAlways(role)}`);
-    return { rows: await tx.query(statement) };
-  } catch (error) {
-    if (!(error instanceof DatabaseError) || error.kind === 'unavailable') throw error;
-    if (error.sqlstate === '42501') return { denied: error.primary, isRaised: error.raised };
-    return error.kind === 'timeout' || error.sqlstate === '57014' ? tooLong : { unknown: error.primary };
-  } finally {
-    await tx.query('rollback to savepoint measured').catch(() => {});
-  }
 }

@@ -18,6 +18,7 @@ import { withDatabase } from '../shared/with-database.ts';
 import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
 import { checkDirectives } from './check-directives.ts';
 import { securityChecks } from './check-security.ts';
+import { findSequencesBehind } from './check-sequences.ts';
 import { speedChecks } from './check-speed.ts';
 import { proposeViewKeys, readKeyedViews } from './check-view-keys.ts';
 import {
@@ -131,8 +132,11 @@ function runChecks(
     async (tx) => {
       await tx.query(`set local statement_timeout = ${maxMs}`);
       const findings: Finding[] = [];
-      const missing: Checks = [[(inside) => findMissingGrants(inside, models), 'not_granted']];
-      for (const [find, ...all] of [...securityChecks, ...speedChecks, ...missing]) {
+      const others: Checks = [
+        [findSequencesBehind, 'sequence_behind'],
+        [(inside) => findMissingGrants(inside, models), 'not_granted'],
+      ];
+      for (const [find, ...all] of [...securityChecks, ...speedChecks, ...others]) {
         const kinds = all.filter(isChosen);
         if (kinds.length > 0) findings.push(...(await findOrTell(() => find({ ...scope, tx }), tx, kinds)));
       }
