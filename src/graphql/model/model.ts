@@ -1,9 +1,8 @@
 /**
  * The model: the part of the exposed namespaces that one role may see, with every GraphQL name decided.
  *
- * Plain frozen data, made by build-model.ts from a catalog and a role. Roles that see the same share one model
- * (same-model.ts). Objects reference each other by oid, through `tables`, `enums` and `routines`. Schema and plans are
- * made from it; it knows nothing of GraphQL objects or SQL text.
+ * Plain frozen data, made by build-model.ts from a catalog and a role. Roles that see the same share one model (same-model.ts).
+ * Objects reference each other by oid. Schema and plans are made from it; it knows nothing of GraphQL objects or SQL text.
  */
 import type { ExtensionName } from '../../config/extensions.ts';
 import type { NondeterministicCollation, TypeOperators } from '../catalog/catalog.ts';
@@ -21,10 +20,7 @@ export interface QualifiedName {
   readonly name: string;
 }
 
-/**
- * How one PostgreSQL type is encoded. `cast` is the declared type, printed with its modifier for `$1::<cast>`. `scalar`
- * covers everything that is one JSON value, including `Opaque`; lists are never nested.
- */
+/** How one PostgreSQL type is encoded. `cast` is the declared type, printed for `$1::<cast>`. `scalar` is one JSON value. */
 export type ValueType =
   | { readonly kind: 'scalar'; readonly scalar: ScalarName; readonly cast: SqlType }
   | { readonly kind: 'enum'; readonly enum: Oid; readonly cast: SqlType }
