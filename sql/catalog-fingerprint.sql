@@ -1,19 +1,22 @@
--- One text that changes with everything a model depends on. Reads the setting `pgreflect.exposed` (exposed-names.sql), and sets
--- `pgreflect.snapshot` to the snapshot of this reading. Run again in the same transaction, it returns no row if nothing was committed
--- in between.
+-- One text that changes with everything a model depends on, and hashes of its parts: of each table, and of all that belongs to no table.
+-- Reads the setting `pgreflect.exposed` (exposed-names.sql), and sets `pgreflect.snapshot` to the snapshot of this reading. Run again in
+-- the same transaction, it returns no row if nothing was committed in between. `$1`: a known text; the hashes are null if it is the same.
 --
 -- Each part is a count and a sum over rows, mostly of `xmin`, the transaction that wrote the row version. A sum does not depend on the
--- order of commits. `pg_class` is summed by content: `truncate`, `cluster` and `refresh materialized view` write new row versions
--- without a change that matters here.
+-- order of commits, and rows that replace as many others have a larger one. `pg_class` is summed by content: `truncate`, `cluster` and
+-- `refresh materialized view` write new row versions without a change that matters here.
 with recursive
 exposed as (
   select n.oid from pg_catalog.pg_namespace n where n.nspname = any (pg_catalog.current_setting('pgreflect.exposed')::pg_catalog.text[])
 ),
-tables as materialized (
-  select c.oid, c.relkind,
-    pg_catalog.hashtextextended(pg_catalog.concat_ws('|', c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.relrowsecurity, c.relhassubclass, c.relispartition, c.relhasrules, c.relacl), 0) as content
+classes as materialized (
+  select c.oid, c.relkind, c.relnamespace in (select e.oid from exposed e) as is_exposed,
+    pg_catalog.hashtextextended(pg_catalog.concat_ws('|', c.relname, c.relnamespace, c.relkind, c.relowner, c.relrowsecurity, c.relhassubclass, c.relispartition, c.relhasrules, c.relacl), 0) as content
   from pg_catalog.pg_class c
-  where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
+  where c.relkind in ('r', 'v', 'm', 'f', 'p')
+),
+tables as (
+  select c.oid, c.relkind from classes c where c.is_exposed
 ),
 -- What views read, at any depth: a view has the unique indexes of the table behind it.
 behind_views (oid) as (
@@ -31,15 +34,16 @@ related (oid) as materialized (
   select b.oid from behind_views b
 ),
 columns as materialized (
-  select a.atttypid, a.xmin::pg_catalog.text::pg_catalog.int8 as version
-  from pg_catalog.pg_attribute a where a.attnum > 0 and a.attrelid in (select t.oid from tables t)
+  select a.attrelid, a.atttypid, count(*) as rows, sum(a.xmin::pg_catalog.text::pg_catalog.int8)::pg_catalog.int8 as version
+  from pg_catalog.pg_attribute a where a.attnum > 0 and a.attrelid in (select r.oid from related r)
+  group by a.attrelid, a.atttypid
 ),
 routines as materialized (
-  select p.proargtypes, p.proallargtypes, p.prorettype, p.xmin::pg_catalog.text::pg_catalog.int8 as version
+  select p.oid, p.proargtypes, p.proallargtypes, p.prorettype, p.xmin::pg_catalog.text::pg_catalog.int8 as version
   from pg_catalog.pg_proc p where p.pronamespace in (select e.oid from exposed e)
 ),
 used_types as (
-  select c.atttypid as oid from columns c
+  select c.atttypid as oid from columns c where c.attrelid in (select t.oid from tables t)
   union select r.prorettype from routines r
   union select pg_catalog.unnest(coalesce(r.proallargtypes, r.proargtypes::pg_catalog.oid[])) from routines r
 ),
@@ -56,45 +60,65 @@ types as materialized (
     or t.typtype = 'd' or t.typrelid in (select c.oid from composites c)
     or t.typtype = 'e' and t.typnamespace in (select e.oid from exposed e)
 ),
-parts (name, rows, version) as (
-  select 'namespace', count(*), sum(n.xmin::pg_catalog.text::pg_catalog.int8)
-  from pg_catalog.pg_namespace n where n.oid in (select e.oid from exposed e) or n.oid in (select t.typnamespace from types t)
-  union all select 'class', count(*), sum(t.content) from tables t
-  union all select 'attribute', count(*), sum(c.version) from columns c
-  union all select 'attrdef', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
+of_tables (relid, rows, version) as (
+  select c.oid, 1, c.content from classes c where c.oid in (select r.oid from related r)
+  union all select c.attrelid, c.rows, c.version from columns c
+  union all select d.adrelid, 1, d.xmin::pg_catalog.text::pg_catalog.int8
     from pg_catalog.pg_attrdef d where d.adrelid in (select t.oid from tables t)
-  union all select 'index', count(*), sum(i.xmin::pg_catalog.text::pg_catalog.int8 + pg_catalog.hashtext(c.relname)::pg_catalog.int8)
+  union all select i.indrelid, 1, i.xmin::pg_catalog.text::pg_catalog.int8 + pg_catalog.hashtext(c.relname)::pg_catalog.int8
     -- An option of 1 or 2: nulls are in an unusual place.
     from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
     where (i.indisunique or i.indexprs is not null or i.indpred is not null or i.indoption::pg_catalog.int2[] operator(pg_catalog.&&) '{1,2}') and i.indrelid in (select r.oid from related r)
-  union all select 'constraint', count(*), sum(k.xmin::pg_catalog.text::pg_catalog.int8)
+  union all select k.conrelid, 1, k.xmin::pg_catalog.text::pg_catalog.int8
     from pg_catalog.pg_constraint k
-    where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
-      or (k.contype in ('c', 'f', 'x') or k.contype = 'n' and not k.convalidated) and k.conrelid in (select t.oid from tables t)
+    where (k.contype in ('c', 'f', 'x') or k.contype = 'n' and not k.convalidated) and k.conrelid in (select t.oid from tables t)
+  -- A foreign key belongs to both of its tables.
+  union all select k.confrelid, 1, k.xmin::pg_catalog.text::pg_catalog.int8
+    from pg_catalog.pg_constraint k where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
+  union all select w.ev_class, 1, w.xmin::pg_catalog.text::pg_catalog.int8
+    from pg_catalog.pg_rewrite w where w.ev_class in (select r.oid from related r)
+  union all select g.tgrelid, 1, g.xmin::pg_catalog.text::pg_catalog.int8
+    from pg_catalog.pg_trigger g where not g.tgisinternal and g.tgrelid in (select r.oid from related r)
+  union all select p.polrelid, 1, p.xmin::pg_catalog.text::pg_catalog.int8
+    from pg_catalog.pg_policy p where p.polrelid in (select t.oid from tables t)
+  union all select s.stxrelid, 1, s.xmin::pg_catalog.text::pg_catalog.int8
+    from pg_catalog.pg_statistic_ext s where s.stxrelid in (select t.oid from tables t)
+  union all select i.inhrelid, 1, i.xmin::pg_catalog.text::pg_catalog.int8
+    from pg_catalog.pg_inherits i where i.inhrelid in (select t.oid from tables t)
+  union all select i.inhparent, 1, i.xmin::pg_catalog.text::pg_catalog.int8
+    from pg_catalog.pg_inherits i where i.inhparent in (select t.oid from tables t)
+  union all select f.ftrelid, 1, f.xmin::pg_catalog.text::pg_catalog.int8
+    from pg_catalog.pg_foreign_table f where f.ftrelid in (select t.oid from tables t)
+  union all select d.objoid, 1, d.xmin::pg_catalog.text::pg_catalog.int8
+    from pg_catalog.pg_description d
+    where d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objoid in (select t.oid from tables t)
+  union all select k.conrelid, 1, d.xmin::pg_catalog.text::pg_catalog.int8
+    from pg_catalog.pg_description d join pg_catalog.pg_constraint k on k.oid = d.objoid
+    where d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and k.conrelid in (select t.oid from tables t)
+  union all select d.refobjid, 1, d.xmin::pg_catalog.text::pg_catalog.int8
+    from pg_catalog.pg_depend d join pg_catalog.pg_class q on q.oid = d.objid and q.relkind = 'S'
+    where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+      and d.refobjsubid > 0 and d.deptype in ('a', 'i') and d.refobjid in (select t.oid from tables t)
+),
+hashes as materialized (
+  select p.relid, pg_catalog.hashtextextended(pg_catalog.concat_ws('|', p.relid, sum(p.rows), sum(p.version)), 0) as hash
+  from of_tables p group by p.relid
+),
+parts (name, rows, version) as (
+  select 'namespace', count(*), sum(n.xmin::pg_catalog.text::pg_catalog.int8)
+  from pg_catalog.pg_namespace n where n.oid in (select e.oid from exposed e) or n.oid in (select t.typnamespace from types t)
   union all select 'type', count(*), sum(t.version) from types t
+  union all select 'used_type', count(*), sum(u.oid::pg_catalog.int8) from used_types u
   union all select 'member', count(*), sum(a.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_attribute a where a.attnum > 0 and a.attrelid in (select c.oid from composites c)
   union all select 'enum', count(*), sum(l.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
   union all select 'proc', count(*), sum(r.version) from routines r
-  union all select 'rewrite', count(*), sum(w.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_rewrite w where w.ev_class in (select r.oid from related r)
-  union all select 'trigger', count(*), sum(g.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_trigger g where not g.tgisinternal and g.tgrelid in (select r.oid from related r)
-  union all select 'policy', count(*), sum(p.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_policy p where p.polrelid in (select t.oid from tables t)
-  union all select 'statistics', count(*), sum(s.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_statistic_ext s where s.stxrelid in (select t.oid from tables t)
-  union all select 'inherits', count(*), sum(i.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_inherits i where i.inhrelid in (select t.oid from tables t)
   union all select 'description', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_description d
-    -- PostgreSQL's own objects have lower oids; the schema "public" is one of them.
-    where d.objoid >= 16384 or d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass
-  union all select 'depend', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_depend d join pg_catalog.pg_class q on q.oid = d.objid and q.relkind = 'S'
-    where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
-      and d.refobjsubid > 0 and d.deptype in ('a', 'i') and d.refobjid in (select t.oid from tables t)
+    where d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass and d.objoid in (select e.oid from exposed e)
+      or d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objoid in (select r.oid from routines r)
+      or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t)
   -- Code of users that tables, views and types may use, of all schemas.
   union all select 'code', count(*), sum(f.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_proc f where f.oid >= 16384
   union all select 'operator', count(*), sum(o.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_operator o where o.oid >= 16384
@@ -121,14 +145,24 @@ of_server (name, rows, version) as (
   -- `alter database … owner` updates this row.
   union all select 'database', 1, d.datdba::pg_catalog.int8 from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()
 )
-select v.objects, pg_catalog.md5(v.objects || v.of_server || pg_catalog.current_setting('pgreflect.exposed')) as fingerprint, v.memberships,
+select v.objects, v.fingerprint, v.memberships,
+  case when v.fingerprint is distinct from $1 then v.common end as common,
+  case when v.fingerprint is distinct from $1 then (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(h.relid::pg_catalog.text, pg_catalog.to_hex(h.hash))), '[]') from hashes h
+  ) end as tables,
   pg_catalog.set_config('pgreflect.snapshot', pg_catalog.pg_current_snapshot()::pg_catalog.text, true) as snapshot
 from (
-  select
-    (select pg_catalog.md5(pg_catalog.string_agg(pg_catalog.concat_ws(':', p.name, p.rows, p.version), ' ' order by p.name)) from parts p) as objects,
-    (select pg_catalog.string_agg(pg_catalog.concat_ws(':', p.name, p.rows, p.version), ' ' order by p.name) from of_server p) as of_server,
-    (select (count(*) + coalesce(sum(m.xmin::pg_catalog.text::pg_catalog.int8), 0))::pg_catalog.text from pg_catalog.pg_auth_members m) as memberships
-  where pg_catalog.current_setting('pgreflect.snapshot', true) is distinct from pg_catalog.pg_current_snapshot()::pg_catalog.text
-  -- Otherwise PostgreSQL would compute each of them at every use.
+  select p.common, p.memberships, pg_catalog.md5(p.tables || p.common) as objects, pg_catalog.md5(p.tables || p.common || p.of_server) as fingerprint
+  from (
+    select
+      (select pg_catalog.concat_ws(':', count(*), sum(h.hash)) from hashes h) as tables,
+      (select pg_catalog.md5(pg_catalog.string_agg(pg_catalog.concat_ws(':', p.name, p.rows, p.version), ' ' order by p.name)
+        || pg_catalog.current_setting('pgreflect.exposed')) from parts p) as common,
+      (select pg_catalog.string_agg(pg_catalog.concat_ws(':', p.name, p.rows, p.version), ' ' order by p.name) from of_server p) as of_server,
+      (select (count(*) + coalesce(sum(m.xmin::pg_catalog.text::pg_catalog.int8), 0))::pg_catalog.text from pg_catalog.pg_auth_members m) as memberships
+    where pg_catalog.current_setting('pgreflect.snapshot', true) is distinct from pg_catalog.pg_current_snapshot()::pg_catalog.text
+    -- Otherwise PostgreSQL would compute each of them at every use.
+    offset 0
+  ) p
   offset 0
 ) v

@@ -1,6 +1,7 @@
 -- Reads the exposed part of the catalog, a JSON text for each part: rows under PostgreSQL's own names, with the columns that the model
 -- uses. Many columns come in several texts, because reading a long one holds up other requests.
--- Reads the setting `pgreflect.exposed` (exposed-names.sql). Run with a search path of pg_catalog, so that expressions and types are
+-- Reads the settings `pgreflect.exposed` (exposed-names.sql) and `pgreflect.tables`: oids of the tables to read, with the views over
+-- them; if empty, all are read, and what belongs to no table. Run with a search path of pg_catalog, so that expressions and types are
 -- printed with their namespaces.
 --
 -- Privileges are read as access lists. Many objects share a list, so an object has the number of its list. Functions such as
@@ -11,11 +12,24 @@ exposed (oid, position) as (
   from pg_catalog.unnest(pg_catalog.current_setting('pgreflect.exposed')::pg_catalog.text[]) with ordinality w (name, position)
   join pg_catalog.pg_namespace n on n.nspname = w.name
 ),
-tables as materialized (
+changed (oid) as (
+  select u.oid::pg_catalog.oid from pg_catalog.unnest(pg_catalog.string_to_array(pg_catalog.current_setting('pgreflect.tables'), ',')) u (oid)
+  union
+  select w.ev_class
+  from changed c
+  join pg_catalog.pg_depend d on d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refobjid = c.oid
+    and d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+  join pg_catalog.pg_rewrite w on w.oid = d.objid
+),
+all_tables as materialized (
   select c.oid, c.relname, c.relnamespace, c.relkind, c.relrowsecurity, c.relhassubclass, c.relispartition, c.relhasrules,
     coalesce(c.relacl, pg_catalog.acldefault('r', c.relowner)) as list
   from pg_catalog.pg_class c
   where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
+),
+tables as materialized (
+  select t.* from all_tables t
+  where pg_catalog.current_setting('pgreflect.tables') = '' or t.oid in (select c.oid from changed c)
 ),
 columns as materialized (
   select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attidentity, a.attgenerated, a.atthasdef, a.attcollation,
@@ -101,7 +115,8 @@ foreign_keys as (
   -- table are read.
   select k.oid, k.conname, k.connamespace, k.conrelid, k.confrelid, k.conkey, k.confkey, k.convalidated, k.condeferrable
   from pg_catalog.pg_constraint k
-  where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
+  where k.contype = 'f' and k.confrelid in (select t.oid from all_tables t)
+    and (k.conrelid in (select t.oid from tables t) or k.confrelid in (select t.oid from tables t))
     -- Since PostgreSQL 18, with `period`: the rows have no equal values.
     and (pg_catalog.to_jsonb(k) ->> 'conperiod')::pg_catalog.bool is not true
     and not exists (
@@ -195,7 +210,11 @@ behind_views (oid) as (
 ),
 -- What PostgreSQL plans in place of a table: queries of views, conditions of policies, child tables, at any depth.
 planned (oid) as (
-  select t.oid from tables t
+  select t.oid from all_tables t
+  where t.oid in (
+    select w.ev_class from pg_catalog.pg_rewrite w union all select y.polrelid from pg_catalog.pg_policy y
+    union all select i.inhparent from pg_catalog.pg_inherits i
+  )
   union
   select part.oid
   from planned p
@@ -218,19 +237,19 @@ planned (oid) as (
 lists as materialized (
   select u.list, pg_catalog.row_number() over () - 1 as number
   from (
-    select n.list from namespaces n
-    union select t.list from tables t
+    select t.list from tables t
     union select c.list from columns c where c.list is not null
-    union select r.list from routines r
-    union select t.list from types t
+    union
+    select o.list
+    from (select n.list from namespaces n union all select r.list from routines r union all select t.list from types t) o
+    where pg_catalog.current_setting('pgreflect.tables') = ''
   ) u
 )
 select p.name, p.rows::pg_catalog.text
 from (values
-  ('namespaces', (
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('_id', n.oid::pg_catalog.text, 'nspname', n.nspname, 'list', l.number)
-      order by n.position), '[]')
-    from namespaces n join lists l on l.list = n.list
+  ('all_tables', (
+    select coalesce(pg_catalog.json_agg(t.oid::pg_catalog.text order by e.position, t.oid), '[]')
+    from all_tables t join exposed e on e.oid = t.relnamespace
   )),
   ('classes', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
@@ -261,81 +280,6 @@ from (values
       order by k.oid), '[]')
     from pg_catalog.pg_constraint k
     where k.contype in ('c', 'f', 'x') and k.conrelid in (select t.oid from tables t)
-  )),
-  ('procs', (
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
-      '_id', r.oid::pg_catalog.text, 'proname', r.proname, 'pronamespace', r.pronamespace::pg_catalog.text, 'prokind', r.prokind,
-      'prorettype', r.prorettype::pg_catalog.text, 'proretset', r.proretset, 'prorows', r.prorows, 'provolatile', r.provolatile,
-      'provariadic', r.provariadic::pg_catalog.text, 'pronargs', r.pronargs, 'pronargdefaults', r.pronargdefaults,
-      'proargtypes', r.proargtypes::pg_catalog.oid[], 'proallargtypes', r.proallargtypes, 'proargmodes', r.proargmodes,
-      'proargnames', r.proargnames, 'ofExtension', r.of_extension, 'list', l.number
-    ) order by r.oid), '[]')
-    from routines r join lists l on l.list = r.list
-  )),
-  ('types', (
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
-      '_id', t.oid::pg_catalog.text, 'typname', t.typname, 'typnamespace', t.typnamespace::pg_catalog.text, 'typtype', t.typtype,
-      'typrelid', t.typrelid::pg_catalog.text, 'typelem', t.typelem::pg_catalog.text, 'typarray', t.typarray::pg_catalog.text, 'typdelim', t.typdelim,
-      'typbasetype', t.typbasetype::pg_catalog.text, 'typtypmod', t.typtypmod, 'typnotnull', t.typnotnull, 'list', l.number,
-      'lacks', case when t.typtype <> 'b' or t.is_array or t.oid = any (o.types) then null when t.oid = any (e.types) then 'order' else 'equality' end
-    ) order by t.oid), '[]')
-    from types t join lists l on l.list = t.list
-    -- Types with an order and types with an equality, their own or that of a type that their values are at the same time.
-    cross join (
-      select pg_catalog.array_agg(c.opcintype) || pg_catalog.array_agg(k.castsource) as types
-      from pg_catalog.pg_opclass c
-      join pg_catalog.pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
-      left join pg_catalog.pg_cast k on k.casttarget = c.opcintype and k.castcontext = 'i' and k.castmethod = 'b'
-      where c.opcdefault
-    ) o
-    cross join (
-      select pg_catalog.array_agg(q.oprleft) || pg_catalog.array_agg(k.castsource) as types
-      from pg_catalog.pg_operator q
-      left join pg_catalog.pg_cast k on k.casttarget = q.oprleft and k.castcontext = 'i'
-      where q.oprname = '=' and q.oprleft = q.oprright
-    ) e
-  )),
-  ('composite_attributes', (
-    -- Of composite types that belong to no table.
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(t.oid::pg_catalog.text, a.attname, a.atttypid::pg_catalog.text, a.atttypmod)
-      order by a.attrelid, a.attnum), '[]')
-    from types t
-    join pg_catalog.pg_class c on c.oid = t.typrelid and c.relkind = 'c'
-    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-  )),
-  ('enums', (
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
-      '_id', l.oid::pg_catalog.text, 'enumtypid', l.enumtypid::pg_catalog.text, 'enumsortorder', l.enumsortorder, 'enumlabel', l.enumlabel
-    )), '[]')
-    from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
-  )),
-  ('type_operators', (
-    -- Comparison operators for types of other schemas: those of the default B-tree class, and the type's own for
-    -- patterns. Only from the type's schema, on which a role that may name the type has USAGE.
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(o.type, o.operation, o.name)), '[]')
-    from (
-      select t.oid::pg_catalog.text, (array['lt', 'lte', 'eq', 'gte', 'gt'])[a.amopstrategy], o.oprname
-      from types t
-      join pg_catalog.pg_opclass c on c.opcintype = t.oid and c.opcdefault
-      join pg_catalog.pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
-      join pg_catalog.pg_amop a on a.amopfamily = c.opcfamily and a.amoplefttype = t.oid and a.amoprighttype = t.oid and a.amoppurpose = 's'
-      join pg_catalog.pg_operator o on o.oid = a.amopopr and o.oprnamespace = t.typnamespace
-      where t.typtype = 'b' and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
-      union all
-      select t.oid::pg_catalog.text, w.operation, o.oprname
-      from types t
-      cross join (values ('like', '~~'), ('ilike', '~~*'), ('regex', '~'), ('iregex', '~*')) w (operation, name)
-      join pg_catalog.pg_operator o on o.oprname = w.name and o.oprnamespace = t.typnamespace and o.oprowner = t.typowner
-        and o.oprleft = t.oid and o.oprright = 'pg_catalog.text'::pg_catalog.regtype
-      where t.typtype = 'b' and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
-      union all
-      -- No operator, but looked up in the same way.
-      select t.oid::pg_catalog.text, p.proname, p.proname
-      from types t
-      join pg_catalog.pg_proc p on p.proname in ('min', 'max') and p.prokind = 'a' and p.pronamespace = t.typnamespace and p.proowner = t.typowner
-        and p.pronargs = 1 and p.proargtypes[0] = t.oid
-      where t.typtype = 'b' and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
-    ) o (type, operation, name)
   )),
   ('indexes', (
     -- Printed expressions have brackets around every operation.
@@ -426,11 +370,8 @@ from (values
     )), '[]')
     from pg_catalog.pg_description d
     join pg_catalog.pg_class c on c.oid = d.classoid
-    where d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass and d.objoid in (select e.oid from exposed e)
-      or d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objoid in (select t.oid from tables t)
+    where d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objoid in (select t.oid from tables t)
       or d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and d.objoid in (select k.oid from foreign_keys k)
-      or d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objoid in (select r.oid from routines r)
-      or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype in ('e', 'd', 'c'))
   )),
   ('user_code', (
     -- By dependencies of the parts of a table. PostgreSQL records none on its own objects.
@@ -449,11 +390,10 @@ from (values
       group by o.relid
     ) u
   )),
-  ('exposed', (select coalesce(pg_catalog.json_agg(e.oid::pg_catalog.text order by e.position), '[]') from exposed e)),
   ('column_defaults', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum)), '[]')
     from columns c
-    join types t on t.oid = c.atttypid
+    join pg_catalog.pg_type t on t.oid = c.atttypid
     where c.attgenerated = '' and c.attidentity = '' and (c.atthasdef or t.typdefault is not null)
   )),
   ('nondeterministic_columns', (
@@ -463,14 +403,10 @@ from (values
     join pg_catalog.pg_collation o on o.oid = c.attcollation
     where not o.collisdeterministic
   )),
-  ('routine_defaults', (
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, pg_catalog.pg_get_expr(r.proargdefaults, 0))), '[]')
-    from routines r where r.proargdefaults is not null
-  )),
   ('declared_types', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum,
       pg_catalog.format_type(c.atttypid, c.atttypmod))), '[]')
-    from columns c join types t on t.oid = c.atttypid
+    from columns c join pg_catalog.pg_type t on t.oid = c.atttypid
     where c.atttypmod <> -1 and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
   )),
   ('column_lists', (
@@ -533,6 +469,106 @@ from (values
   ))
 ) p (name, rows)
 union all
+select p.name, p.rows::pg_catalog.text
+from (values
+  ('namespaces', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('_id', n.oid::pg_catalog.text, 'nspname', n.nspname, 'list', l.number)
+      order by n.position), '[]')
+    from namespaces n join lists l on l.list = n.list
+  )),
+  ('procs', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      '_id', r.oid::pg_catalog.text, 'proname', r.proname, 'pronamespace', r.pronamespace::pg_catalog.text, 'prokind', r.prokind,
+      'prorettype', r.prorettype::pg_catalog.text, 'proretset', r.proretset, 'prorows', r.prorows, 'provolatile', r.provolatile,
+      'provariadic', r.provariadic::pg_catalog.text, 'pronargs', r.pronargs, 'pronargdefaults', r.pronargdefaults,
+      'proargtypes', r.proargtypes::pg_catalog.oid[], 'proallargtypes', r.proallargtypes, 'proargmodes', r.proargmodes,
+      'proargnames', r.proargnames, 'ofExtension', r.of_extension, 'list', l.number
+    ) order by r.oid), '[]')
+    from routines r join lists l on l.list = r.list
+  )),
+  ('types', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      '_id', t.oid::pg_catalog.text, 'typname', t.typname, 'typnamespace', t.typnamespace::pg_catalog.text, 'typtype', t.typtype,
+      'typrelid', t.typrelid::pg_catalog.text, 'typelem', t.typelem::pg_catalog.text, 'typarray', t.typarray::pg_catalog.text, 'typdelim', t.typdelim,
+      'typbasetype', t.typbasetype::pg_catalog.text, 'typtypmod', t.typtypmod, 'typnotnull', t.typnotnull, 'list', l.number,
+      'lacks', case when t.typtype <> 'b' or t.is_array or t.oid = any (o.types) then null when t.oid = any (e.types) then 'order' else 'equality' end
+    ) order by t.oid), '[]')
+    from types t join lists l on l.list = t.list
+    -- Types with an order and types with an equality, their own or that of a type that their values are at the same time.
+    cross join (
+      select pg_catalog.array_agg(c.opcintype) || pg_catalog.array_agg(k.castsource) as types
+      from pg_catalog.pg_opclass c
+      join pg_catalog.pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
+      left join pg_catalog.pg_cast k on k.casttarget = c.opcintype and k.castcontext = 'i' and k.castmethod = 'b'
+      where c.opcdefault
+    ) o
+    cross join (
+      select pg_catalog.array_agg(q.oprleft) || pg_catalog.array_agg(k.castsource) as types
+      from pg_catalog.pg_operator q
+      left join pg_catalog.pg_cast k on k.casttarget = q.oprleft and k.castcontext = 'i'
+      where q.oprname = '=' and q.oprleft = q.oprright
+    ) e
+  )),
+  ('composite_attributes', (
+    -- Of composite types that belong to no table.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(t.oid::pg_catalog.text, a.attname, a.atttypid::pg_catalog.text, a.atttypmod)
+      order by a.attrelid, a.attnum), '[]')
+    from types t
+    join pg_catalog.pg_class c on c.oid = t.typrelid and c.relkind = 'c'
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  )),
+  ('enums', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      '_id', l.oid::pg_catalog.text, 'enumtypid', l.enumtypid::pg_catalog.text, 'enumsortorder', l.enumsortorder, 'enumlabel', l.enumlabel
+    )), '[]')
+    from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
+  )),
+  ('type_operators', (
+    -- Comparison operators for types of other schemas: those of the default B-tree class, and the type's own for
+    -- patterns. Only from the type's schema, on which a role that may name the type has USAGE.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(o.type, o.operation, o.name)), '[]')
+    from (
+      select t.oid::pg_catalog.text, (array['lt', 'lte', 'eq', 'gte', 'gt'])[a.amopstrategy], o.oprname
+      from types t
+      join pg_catalog.pg_opclass c on c.opcintype = t.oid and c.opcdefault
+      join pg_catalog.pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
+      join pg_catalog.pg_amop a on a.amopfamily = c.opcfamily and a.amoplefttype = t.oid and a.amoprighttype = t.oid and a.amoppurpose = 's'
+      join pg_catalog.pg_operator o on o.oid = a.amopopr and o.oprnamespace = t.typnamespace
+      where t.typtype = 'b' and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
+      union all
+      select t.oid::pg_catalog.text, w.operation, o.oprname
+      from types t
+      cross join (values ('like', '~~'), ('ilike', '~~*'), ('regex', '~'), ('iregex', '~*')) w (operation, name)
+      join pg_catalog.pg_operator o on o.oprname = w.name and o.oprnamespace = t.typnamespace and o.oprowner = t.typowner
+        and o.oprleft = t.oid and o.oprright = 'pg_catalog.text'::pg_catalog.regtype
+      where t.typtype = 'b' and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
+      union all
+      -- No operator, but looked up in the same way.
+      select t.oid::pg_catalog.text, p.proname, p.proname
+      from types t
+      join pg_catalog.pg_proc p on p.proname in ('min', 'max') and p.prokind = 'a' and p.pronamespace = t.typnamespace and p.proowner = t.typowner
+        and p.pronargs = 1 and p.proargtypes[0] = t.oid
+      where t.typtype = 'b' and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
+    ) o (type, operation, name)
+  )),
+  ('exposed', (select coalesce(pg_catalog.json_agg(e.oid::pg_catalog.text order by e.position), '[]') from exposed e)),
+  ('routine_defaults', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, pg_catalog.pg_get_expr(r.proargdefaults, 0))), '[]')
+    from routines r where r.proargdefaults is not null
+  )),
+  ('other_descriptions', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      'catalog', c.relname, 'objoid', d.objoid::pg_catalog.text, 'objsubid', d.objsubid, 'description', d.description
+    )), '[]')
+    from pg_catalog.pg_description d
+    join pg_catalog.pg_class c on c.oid = d.classoid
+    where d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass and d.objoid in (select e.oid from exposed e)
+      or d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objoid in (select r.oid from routines r)
+      or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype in ('e', 'd', 'c'))
+  ))
+) p (name, rows)
+where pg_catalog.current_setting('pgreflect.tables') = ''
+union all
 -- Column by column, because there are many rows. All lists have the same order.
 select 'attributes', pg_catalog.json_build_object(
   'attrelid', pg_catalog.json_agg(c.attrelid::pg_catalog.text), 'attnum', pg_catalog.json_agg(c.attnum),
@@ -547,7 +583,7 @@ union all
 select 'torn', pg_catalog.to_json(
   exists (select from updatable u where u.mask = 0 and pg_catalog.pg_table_is_visible(u.oid) is null)
     or exists (
-      select from columns c join types t on t.oid = c.atttypid
+      select from columns c join pg_catalog.pg_type t on t.oid = c.atttypid
       where c.atttypmod <> -1 and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace and pg_catalog.format_type(c.atttypid, null) = '???'
     )
 )::pg_catalog.text

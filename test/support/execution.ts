@@ -168,7 +168,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     },
     role: roleOf,
     async reload() {
-      await reflector.readSince(performance.now(), 'test');
+      await reflector.readSince(performance.now(), 'asked');
     },
     compare: () => reflector.refreshIfChanged('test'),
   };

@@ -15,6 +15,7 @@ const steps: Readonly<Record<string, Step>> = {
   coverage: { command: ['node', 'test/support/run-coverage.ts'] },
   property: { command: ['vitest', 'run', 'test/property'], env: { PROPERTY_OPERATIONS: '20000' } },
   writes: { command: ['vitest', 'run', 'test/writes'], env: { WRITES: '20000' } },
+  changes: { command: ['vitest', 'run', 'test/catalog/random-changes'], env: { CATALOG_CHANGES: '300' } },
   random: { command: ['vitest', 'run', 'test/attack/random-requests'], env: { RANDOM_REQUESTS: '6000' } },
   race: { command: ['vitest', 'run', 'test/race'], env: { RACE_SECONDS: '600' } },
   storm: { command: ['node', 'test/storm/storm.ts', '--minutes', '10'] },

@@ -1,15 +1,16 @@
 /**
  * Builds a `Catalog` from the JSON texts of sql/catalog.sql: rows linked to their tables and types, indexed for the
  * model. With pauses: ten thousand tables have 20 MB of text.
+ *
+ * If only changed tables were read, all else is of the catalog before, as the same objects.
  */
 import type { PgEnum } from 'pg-introspection';
-import { mapInSlices, type Sliced, sliceIsOver } from '../../shared/slices.ts';
+import { invariant } from '../../shared/invariant.ts';
+import { type Sliced, sliceIsOver } from '../../shared/slices.ts';
+import { linkTables, type TableRows } from './assemble-tables.ts';
 import type {
-  AttributeRow,
   Catalog,
-  CatalogColumn,
   CatalogForeignKey,
-  CatalogIndex,
   CatalogNamespace,
   CatalogRoutine,
   CatalogTable,
@@ -17,29 +18,27 @@ import type {
   CommentedObject,
   TypeOperation,
 } from './catalog.ts';
-import { type CommentDirective, parseCommentDirective } from './comment-directive.ts';
+import type { CommentDirective } from './comment-directive.ts';
+import { type Comments, type DescriptionRow, readComments } from './comments.ts';
 import { type PlannedTable, planningWeights, type SqlRoutine } from './planned-tables.ts';
-import { type AccessRows, readAccess } from './role-access.ts';
-import { findViewBases, type ViewQueries } from './view-base.ts';
+import { type AccessRows, type ChangedAccessRows, type RolesAccess, readAccess, renewAccess } from './role-access.ts';
 
-/** The rows of sql/catalog.sql. */
-export interface CatalogRows extends AccessRows {
-  readonly namespaces: readonly (CatalogNamespace & AccessRows['namespaces'][number])[];
-  readonly classes: readonly (Omit<
-    CatalogTable,
-    | 'getAttributes'
-    | 'getConstraints'
-    | 'getIndexes'
-    | 'getBase'
-    | 'readsUserCode'
-    | 'writesUserCode'
-    | 'planningWeight'
-  > &
-    AccessRows['classes'][number])[];
-  /** In parts, each with a list for each column of `pg_attribute`. */
-  readonly attributes: readonly { readonly [Key in keyof AttributeRow]-?: readonly AttributeRow[Key][] }[];
+/** The rows of the tables that are read, of roles, and what a change of any table may concern. */
+interface ChangedRows extends TableRows, ChangedAccessRows {
+  readonly classes: readonly (TableRows['classes'][number] & ChangedAccessRows['classes'][number])[];
+  /** Oids of all exposed tables, in order of namespace, then oid. */
+  readonly all_tables: readonly string[];
   readonly constraints: readonly CatalogForeignKey[];
-  readonly constraint_columns: readonly (readonly [string, string, readonly number[]])[];
+  readonly planned: readonly PlannedTable[];
+  readonly sql_routines: readonly SqlRoutine[];
+  readonly descriptions: readonly DescriptionRow[];
+  /** An object was dropped before it was read. */
+  readonly torn: boolean;
+}
+
+/** The rows of what belongs to no table, read with all tables only. */
+interface CommonRows extends AccessRows {
+  readonly namespaces: readonly (CatalogNamespace & AccessRows['namespaces'][number])[];
   readonly procs: readonly (Omit<CatalogRoutine, 'defaults' | 'planningWeight'> & AccessRows['procs'][number])[];
   readonly types: readonly (Omit<CatalogType, 'getEnumValues' | 'getAttributes' | 'getOperators'> &
     AccessRows['types'][number])[];
@@ -47,22 +46,13 @@ export interface CatalogRows extends AccessRows {
   /** Type, name, type of the attribute and its modifier. */
   readonly composite_attributes: readonly (readonly [string, string, string, number])[];
   readonly type_operators: readonly (readonly [string, TypeOperation, string])[];
-  readonly indexes: readonly CatalogIndex[];
-  readonly view_queries: ViewQueries;
-  readonly planned: readonly PlannedTable[];
-  readonly sql_routines: readonly SqlRoutine[];
-  readonly owned_sequences: readonly (readonly [string, number])[];
-  readonly unusual_null_orders: readonly (readonly [string, number])[];
-  readonly descriptions: readonly DescriptionRow[];
+  readonly other_descriptions: readonly DescriptionRow[];
   readonly exposed: readonly string[];
-  readonly nondeterministic_columns: readonly (readonly [string, number, allowsLike: boolean])[];
-  readonly column_defaults: readonly (readonly [string, number])[];
-  readonly user_code: readonly (readonly [string, number])[];
   readonly routine_defaults: readonly (readonly [string, string])[];
-  readonly declared_types: readonly (readonly [string, number, string])[];
-  /** An object was dropped before it was read. */
-  readonly torn: boolean;
 }
+
+/** The rows of sql/catalog.sql. */
+export type CatalogRows = ChangedRows & CommonRows;
 
 /** A row of sql/catalog.sql: JSON text with one part of the catalog. */
 export interface CatalogText {
@@ -83,145 +73,132 @@ export function* parseCatalog(texts: readonly CatalogText[]): Sliced<CatalogRows
   return { ...parts, attributes } as unknown as CatalogRows;
 }
 
-interface DescriptionRow {
-  /** Name of the catalog with the commented object. */
-  readonly catalog: string;
-  readonly objoid: string;
-  readonly objsubid: number;
-  readonly description: string;
+/** What a catalog has beside the rows. */
+export type CatalogVersion = Pick<
+  Catalog,
+  'snapshot' | 'fingerprint' | 'memberships' | 'hasChangeTrigger' | 'preRequest' | 'trustsExtensions'
+> &
+  Pick<CatalogParts, 'commonHash' | 'tableHashes'>;
+
+/** What the next reading compares, and takes over. */
+interface CatalogParts {
+  /** Content hashes: of all that belongs to no table, and of each table by oid, those behind views included. */
+  readonly commonHash: string;
+  readonly tableHashes: ReadonlyMap<string, string>;
+  readonly common: ReturnType<typeof linkCommon>;
+  readonly access: RolesAccess;
+  readonly comments: Comments;
+}
+
+/** A catalog that the next reading can begin from. */
+export interface ReadCatalog extends Catalog {
+  readonly parts: CatalogParts;
+}
+
+/** Builds the catalog from its rows and its version. @param known The one before, if only changed tables were read. */
+export function* assembleCatalog(
+  source: CatalogRows,
+  { commonHash, tableHashes, ...version }: CatalogVersion,
+  known: ReadCatalog | null,
+): Sliced<ReadCatalog> {
+  const changed = new Map((yield* linkTables(source)).map((table) => [table._id, table]));
+  const all = source.all_tables.map((oid) => {
+    const table = changed.get(oid) ?? known?.table(oid);
+    invariant(table !== undefined, 'a table that was not read is known');
+    return table;
+  });
+  const names = all.map(({ _id, relname }) => [_id, relname] as const);
+  const weightOf = planningWeights(source.planned, source.sql_routines, names);
+  const tables = new Map<string, CatalogTable>();
+  for (const table of all) {
+    if (sliceIsOver()) yield;
+    const planningWeight = weightOf(table._id);
+    tables.set(table._id, table.planningWeight === planningWeight ? table : { ...table, planningWeight });
+  }
+  const isKept = (oid: string): boolean => tables.has(oid) && !changed.has(oid);
+  const foreignKeys = foreignKeysOf(source, known, isKept);
+  const common = known?.parts.common ?? linkCommon(source);
+  const access = known === null ? readAccess(source) : renewAccess(known.parts.access, source, isKept);
+  const comments = yield* commentsOf(source, known, { isKept, foreignKeys });
+  const commentOn = (kind: CommentedObject, oid: string, column = 0) => comments.get(kind)?.get(oid)?.get(column);
+  const routines = common.procs.map((row) => ({ ...row, planningWeight: weightOf(row._id) }));
+  const routinesById = new Map(routines.map((row) => [row._id, row]));
+  const routinesByName = Map.groupBy(routines, (row) => `${row.pronamespace} ${row.proname}`);
+  return {
+    ...version,
+    parts: { commonHash, tableHashes, common, access, comments },
+    common,
+    roles: access.roles,
+    namespaces: common.namespaces,
+    tables: [...tables.values()],
+    foreignKeys,
+    routines,
+    enums: common.enums,
+    domains: common.domains,
+    composites: common.composites,
+    table: (oid) => tables.get(oid),
+    type: (oid) => common.types.get(oid),
+    routine: (oid) => routinesById.get(oid),
+    routinesNamed: (namespace, name) => routinesByName.get(`${namespace} ${name}`) ?? [],
+    namespace: (oid) => common.namespacesByOid.get(oid),
+    comment: (kind, oid, column) => commentOn(kind, oid, column)?.text ?? null,
+    directive: (kind, oid, column) => commentOn(kind, oid, column)?.directive ?? noDirective,
+  };
 }
 
 const noDirective: CommentDirective = { kind: 'none' };
 
-const commentedCatalogs: Readonly<Record<string, CommentedObject>> = {
-  pg_namespace: 'namespace',
-  pg_class: 'table',
-  pg_constraint: 'constraint',
-  pg_proc: 'routine',
-  pg_type: 'type',
-};
-
-/** Builds the catalog from its rows and its version. */
-export function* assembleCatalog(
-  source: CatalogRows,
-  version: Pick<
-    Catalog,
-    'snapshot' | 'fingerprint' | 'memberships' | 'hasChangeTrigger' | 'preRequest' | 'trustsExtensions'
-  >,
-): Sliced<Catalog> {
+function linkCommon(source: CommonRows) {
   const exposed = new Set(source.exposed);
-  const names = source.classes.map(({ _id, relname }) => [_id, relname] as const);
-  const weightOf = planningWeights(source.planned, source.sql_routines, names);
-  const tables = new Map((yield* linkTables(source, weightOf)).map((table) => [table._id, table]));
   const types = new Map(linkTypes(source).map((type) => [type._id, type]));
-  const namespaces = new Map(source.namespaces.map((row) => [row._id, row]));
-  const comments = yield* commentsOf(source.descriptions);
   const defaults = new Map(source.routine_defaults);
-  const routines = yield* mapInSlices(source.procs, (row) => ({
-    ...row,
-    defaults: defaults.get(row._id) ?? null,
-    planningWeight: weightOf(row._id),
-  }));
-  const routinesById = new Map(routines.map((row) => [row._id, row]));
-  const routinesByName = Map.groupBy(routines, (row) => `${row.pronamespace} ${row.proname}`);
   const typesOf = (kind: string) =>
     source.exposed.flatMap((namespace) =>
       [...types.values()].filter((row) => row.typtype === kind && row.typnamespace === namespace),
     );
   return {
-    ...version,
-    roles: readAccess(source),
+    types,
+    namespacesByOid: new Map(source.namespaces.map((row) => [row._id, row])),
     namespaces: source.namespaces.filter((row) => exposed.has(row._id)),
-    tables: [...tables.values()],
-    foreignKeys: source.constraints,
-    routines,
+    procs: source.procs.map((row) => ({ ...row, defaults: defaults.get(row._id) ?? null })),
     enums: typesOf('e'),
     domains: typesOf('d'),
     composites: typesOf('c').filter((type) => type.getAttributes().length > 0),
-    table: (oid) => tables.get(oid),
-    type: (oid) => types.get(oid),
-    routine: (oid) => routinesById.get(oid),
-    routinesNamed: (namespace, name) => routinesByName.get(`${namespace} ${name}`) ?? [],
-    namespace: (oid) => namespaces.get(oid),
-    comment: (kind, oid, column) =>
-      comments
-        .get(kind)
-        ?.get(oid)
-        ?.get(column ?? 0)?.text ?? null,
-    directive: (kind, oid, column) =>
-      comments
-        .get(kind)
-        ?.get(oid)
-        ?.get(column ?? 0)?.directive ?? noDirective,
   };
 }
 
-function* linkTables(source: CatalogRows, weightOf: (oid: string) => number): Sliced<CatalogTable[]> {
-  const columns = yield* columnsByTable(source);
-  const indexes = Map.groupBy(source.indexes, (index) => index.indrelid);
-  const constraints = Map.groupBy(source.constraint_columns, ([table]) => table);
-  const userCode = new Map(source.user_code);
-  const baseOf = findViewBases(source.view_queries, indexes);
-  const nullOrders = byColumn(source.unusual_null_orders);
-  return yield* mapInSlices(source.classes, (row) => {
-    const [own, unique] = [columns.get(row._id) ?? [], indexes.get(row._id) ?? []];
-    const constrained = (constraints.get(row._id) ?? []).map(([, name, columns]) => ({ name, columns }));
-    const code = userCode.get(row._id) ?? 0;
-    const runs = { readsUserCode: (code & 1) !== 0, writesUserCode: (code & 2) !== 0 };
-    const hasUnusualNullOrder = nullOrders.get(row._id)?.has(0) === true;
-    return {
-      ...row,
-      ...runs,
-      hasUnusualNullOrder,
-      planningWeight: weightOf(row._id),
-      getAttributes: () => own,
-      getConstraints: () => constrained,
-      getIndexes: () => unique,
-      getBase: () => baseOf(row._id),
-    };
+/** In order of oid. The referencing table of a key may belong to no exposed schema. */
+function foreignKeysOf(
+  { constraints, classes }: ChangedRows,
+  known: Catalog | null,
+  isKept: (table: string) => boolean,
+): readonly CatalogForeignKey[] {
+  if (known === null) return constraints;
+  const changed = new Set(classes.map(({ _id }) => _id));
+  const kept = known.foreignKeys.filter(({ conrelid, confrelid }) => isKept(confrelid) && !changed.has(conrelid));
+  return [...kept, ...constraints].sort((a, b) => Number(a._id) - Number(b._id));
+}
+
+function commentsOf(
+  { descriptions, other_descriptions: others }: CatalogRows,
+  known: ReadCatalog | null,
+  kept: { readonly isKept: (table: string) => boolean; readonly foreignKeys: readonly CatalogForeignKey[] },
+): Sliced<Comments> {
+  if (known === null) return readComments([...descriptions, ...others], new Map());
+  const keys = new Set(kept.foreignKeys.map(({ _id }) => _id));
+  const isKept: Readonly<Partial<Record<CommentedObject, (oid: string) => boolean>>> = {
+    table: kept.isKept,
+    column: kept.isKept,
+    constraint: (oid) => keys.has(oid),
+  };
+  const before = [...known.parts.comments].map(([kind, of]) => {
+    const isOld = isKept[kind];
+    return [kind, isOld === undefined ? of : new Map([...of].filter(([oid]) => isOld(oid)))] as const;
   });
+  return readComments(descriptions, new Map(before));
 }
 
-function* columnsByTable(source: CatalogRows): Sliced<ReadonlyMap<string, readonly CatalogColumn[]>> {
-  const defaults = byColumn(source.column_defaults);
-  const sequences = byColumn(source.owned_sequences);
-  const nullOrders = byColumn(source.unusual_null_orders);
-  const nondeterministic = byColumn<boolean>(source.nondeterministic_columns);
-  const declaredTypes = byColumn(source.declared_types);
-  const tables = new Map<string, CatalogColumn[]>();
-  const add = (lists: CatalogRows['attributes'][number], index: number): void => {
-    const [attrelid, attnum] = [lists.attrelid[index]!, lists.attnum[index]!];
-    const allowsLike = nondeterministic.get(attrelid)?.get(attnum);
-    const column: CatalogColumn = {
-      attrelid,
-      attnum,
-      attname: lists.attname[index]!,
-      atttypid: lists.atttypid[index]!,
-      atttypmod: lists.atttypmod[index]!,
-      attnotnull: lists.attnotnull[index]!,
-      attidentity: lists.attidentity[index]!,
-      attgenerated: lists.attgenerated[index]!,
-      hasDefault: defaults.get(attrelid)?.has(attnum) === true,
-      ownsSequence: sequences.get(attrelid)?.has(attnum) === true,
-      hasUnusualNullOrder: nullOrders.get(attrelid)?.has(attnum) === true,
-      nondeterministicCollation: allowsLike === undefined ? null : { allowsLike },
-      declaredType: declaredTypes.get(attrelid)?.get(attnum) ?? null,
-    };
-    const known = tables.get(attrelid);
-    if (known === undefined) tables.set(attrelid, [column]);
-    else known.push(column);
-  };
-  for (const lists of source.attributes) {
-    for (let index = 0; index < lists.attrelid.length; index += 1) {
-      if (sliceIsOver()) yield;
-      add(lists, index);
-    }
-  }
-  for (const columns of tables.values()) columns.sort((a, b) => a.attnum - b.attnum);
-  return tables;
-}
-
-function linkTypes({ types, enums, composite_attributes, type_operators }: CatalogRows): CatalogType[] {
+function linkTypes({ types, enums, composite_attributes, type_operators }: CommonRows): CatalogType[] {
   const byType = Map.groupBy(composite_attributes, ([type]) => type);
   const labels = Map.groupBy(enums, (row) => row.enumtypid);
   const operators = Map.groupBy(type_operators, ([type]) => type);
@@ -236,35 +213,4 @@ function linkTypes({ types, enums, composite_attributes, type_operators }: Catal
     const named = Object.fromEntries((operators.get(row._id) ?? []).map(([, operation, name]) => [operation, name]));
     return { ...row, getEnumValues: () => own, getAttributes: () => parts, getOperators: () => named };
   });
-}
-
-/** By table, then by column: most tables have none, and it is read for every column and role. */
-type ByColumn<T> = ReadonlyMap<string, ReadonlyMap<number, T>>;
-
-/** @param rows Table, column, and a fact about it; without one, being listed is the fact. */
-function byColumn<T = undefined>(rows: readonly (readonly [string, number, T?])[]): ByColumn<T | undefined> {
-  const tables = Map.groupBy(rows, ([table]) => table);
-  return new Map(
-    [...tables].map(([table, columns]) => [table, new Map(columns.map(([, column, value]) => [column, value]))]),
-  );
-}
-
-/** A comment with the directive in it. */
-interface Comment {
-  readonly text: string;
-  readonly directive: CommentDirective;
-}
-
-/** By kind of the object, then by oid and column; 0 for the object itself. */
-function* commentsOf(
-  descriptions: readonly DescriptionRow[],
-): Sliced<ReadonlyMap<CommentedObject | undefined, ByColumn<Comment | undefined>>> {
-  const kindOf = ({ catalog, objsubid }: DescriptionRow) =>
-    catalog === 'pg_class' && objsubid > 0 ? 'column' : commentedCatalogs[catalog];
-  const comments = yield* mapInSlices(descriptions, (row) => {
-    const { objoid, objsubid, description: text } = row;
-    return { kind: kindOf(row), row: [objoid, objsubid, { text, directive: parseCommentDirective(text) }] as const };
-  });
-  const kinds = Map.groupBy(comments, ({ kind }) => kind);
-  return new Map([...kinds].map(([kind, of]) => [kind, byColumn<Comment>(of.map(({ row }) => row))]));
 }

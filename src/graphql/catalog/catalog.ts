@@ -217,6 +217,8 @@ export interface Catalog {
   readonly hasChangeTrigger: boolean;
   /** `count(*) + sum(xmin)` of `pg_auth_members`; changes with every grant of a role. */
   readonly memberships: string;
+  /** The same object in catalogs between which nothing has changed but tables and roles. */
+  readonly common: object;
   /** Exposed namespaces that exist, in the order of the search path. */
   readonly namespaces: readonly CatalogNamespace[];
   /** In order of namespace, then oid. */

@@ -1,5 +1,5 @@
 /**
- * Reads everything for models, as of one moment, without writes and in one round trip.
+ * Reads everything for models, as of one moment and without writes; of a known catalog, the tables that have changed.
  *
  * Rows and privileges (role-access.ts) come from one snapshot. Printed expressions come from the server process's
  * catalog cache, which may be older (a commit is visible shortly before other processes are told) or newer. The order
@@ -13,8 +13,14 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { backoff } from '../../shared/backoff.ts';
 import { inSlices } from '../../shared/slices.ts';
-import { assembleCatalog, type CatalogRows, type CatalogText, parseCatalog } from './assemble-catalog.ts';
-import type { Catalog } from './catalog.ts';
+import {
+  assembleCatalog,
+  type CatalogRows,
+  type CatalogText,
+  type CatalogVersion,
+  parseCatalog,
+  type ReadCatalog,
+} from './assemble-catalog.ts';
 
 // They run in one transaction, in this order, and pass values on in settings of the transaction.
 
@@ -22,7 +28,7 @@ import type { Catalog } from './catalog.ts';
 const exposedNamesStatement = loadSqlFile('exposed-names.sql');
 /** One column `has_change_trigger`: the schema-change trigger is installed, enabled and its table readable. */
 const watchStatement = loadSqlFile('watch-state.sql');
-/** Stores the snapshot. With a stored one: no row if it is still the newest. */
+/** Stores the snapshot. With a stored one: no row if it is still the newest. `$1`: a known fingerprint, or null. */
 const fingerprintStatement = loadSqlFile('catalog-fingerprint.sql');
 /** Column `committing`: transactions of the snapshot that other processes may not know yet. */
 const settledStatement = loadSqlFile('settled.sql');
@@ -30,6 +36,8 @@ const settledStatement = loadSqlFile('settled.sql');
 const preRequestStatement = loadSqlFile('pre-request.sql');
 /** Column `name`: those of `$1` that may be on the search path. */
 const trustedSchemasStatement = loadSqlFile('trusted-schemas.sql');
+/** `$1`: oids of the tables to read, with commas; empty: all, and what belongs to no table. */
+const tablesStatement = "select pg_catalog.set_config('pgreflect.tables', $1, true)";
 /** Columns `name` and `rows`, JSON text (assemble-catalog.ts). */
 const catalogStatement = loadSqlFile('catalog.sql');
 
@@ -46,22 +54,24 @@ const pauseAfter = backoff(2, 50);
  *
  * @param schemas Namespaces to expose, in order; null: the login role's search path. `$user` is dropped, system
  *   namespaces are never exposed, our own and `auth` only when named here.
- * @param known An earlier one. If nothing of it has changed since, only its snapshot is new.
+ * @param known An earlier one: only tables that have changed since are read, unless something else has.
  * @throws DatabaseError
  */
 export async function readCatalog(
   pool: SystemPool,
   schemas: readonly string[] | null,
-  known: Catalog | null = null,
-): Promise<Catalog> {
-  const renewed = known === null ? null : await renewCatalog(pool, schemas, known);
-  if (renewed !== null) return renewed;
+  known: ReadCatalog | null = null,
+): Promise<ReadCatalog> {
   for (let readings = 1; ; readings += 1) {
+    // What others changed meanwhile may not fit the tables that are kept.
+    const from = readings < maxWholeReadings ? known : null;
     try {
-      const reading = await readOnce(pool, schemas);
+      const reading = await readOnce(pool, schemas, from);
+      if ('parts' in reading) return reading;
       const isEnough = reading.isTorn ? readings === maxReadings : readings >= maxWholeReadings;
       // An outdated catalog's snapshot is older than the change, so the next check finds that.
-      if (reading.isCurrent || isEnough) return await inSlices(assembleCatalog(reading.rows, reading.version));
+      if (reading.isCurrent || isEnough)
+        return await inSlices(assembleCatalog(reading.rows, reading.version, reading.known));
     } catch (error) {
       if (readings === maxReadings || !isOvertaken(error)) throw error;
     }
@@ -81,91 +91,96 @@ function isOvertaken(error: unknown): boolean {
 
 interface Reading {
   readonly rows: CatalogRows;
-  readonly version: Parameters<typeof assembleCatalog>[1];
+  readonly version: CatalogVersion;
+  /** Of which all other tables are; null: everything was read. */
+  readonly known: ReadCatalog | null;
   /** No change was committed during the read. */
   readonly isCurrent: boolean;
   /** An object was dropped before it was read, or read in a state before the snapshot. */
   readonly isTorn: boolean;
 }
 
-async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Promise<Reading> {
-  const [, [watch], [version], , , [settled], texts, [preRequest], [extensions], [after]] = await pool.transaction(
-    (tx) =>
-      Promise.all([
-        tx.query(exposedNamesStatement, [schemas]),
-        // Before the snapshot: changes from here on are recorded.
-        tx.query(watchStatement, []),
-        tx.query(fingerprintStatement, []),
-        // Each waits briefly if needed.
-        tx.query(settledStatement, []),
-        tx.query(settledStatement, []),
-        tx.query(settledStatement, []),
-        tx.query(catalogStatement, []),
-        tx.query(preRequestStatement, [null]),
-        tx.query(trustedSchemasStatement, [['extensions']]),
-        tx.query(fingerprintStatement, []),
-        tx.query('commit', []),
-      ]),
-    {
-      begin: 'begin isolation level read committed read only',
-      answerWithinMs: maxReadMs,
-    },
-  );
-  const isSettled = settled?.committing === 0;
-  const isUnchanged = after === undefined || after.objects === version?.objects;
-  const rows = await inSlices(parseCatalog(texts as unknown as readonly CatalogText[]));
-  return {
-    rows,
-    version: {
-      snapshot: String(version?.snapshot),
-      fingerprint: String(version?.fingerprint),
-      memberships: String(version?.memberships),
-      hasChangeTrigger: watch?.has_change_trigger === true,
-      preRequest: preRequest?.given == null ? null : String(preRequest.function),
-      trustsExtensions: extensions !== undefined,
-    },
-    isCurrent: isSettled && isUnchanged,
-    isTorn: !isSettled || rows.torn,
-  };
-}
-
-/** The catalog with a new snapshot; null if anything of it has changed. */
-async function renewCatalog(
+/** Reads what has changed; if nothing has, returns the known catalog with a new snapshot. */
+function readOnce(
   pool: SystemPool,
   schemas: readonly string[] | null,
-  known: Catalog,
-): Promise<Catalog | null> {
-  const [, [watch], [version]] = await pool.transaction(
-    (tx) =>
-      Promise.all([
-        tx.query(exposedNamesStatement, [schemas]),
-        tx.query(watchStatement, []),
-        tx.query(fingerprintStatement, []),
-        tx.query('commit', []),
-      ]),
-    { begin: 'begin isolation level read committed read only' },
-  );
-  if (version?.fingerprint !== known.fingerprint || watch?.has_change_trigger !== known.hasChangeTrigger) return null;
-  return { ...known, snapshot: String(version.snapshot), memberships: String(version.memberships) };
+  known: ReadCatalog | null,
+): Promise<Reading | ReadCatalog> {
+  const settings = { begin: 'begin isolation level read committed read only', answerWithinMs: maxReadMs };
+  return pool.transaction(async (tx) => {
+    const [, [watch], [found]] = await Promise.all([
+      tx.query(exposedNamesStatement, [schemas]),
+      // Before the snapshot: changes from here on are recorded.
+      tx.query(watchStatement, []),
+      tx.query(fingerprintStatement, [known?.fingerprint ?? null]),
+    ]);
+    const seen = {
+      snapshot: String(found?.snapshot),
+      memberships: String(found?.memberships),
+      hasChangeTrigger: watch?.has_change_trigger === true,
+    };
+    if (known !== null && found?.fingerprint === known.fingerprint) return { ...known, ...seen };
+    const hashes = {
+      commonHash: String(found?.common),
+      tableHashes: new Map(found?.tables as [string, string][]),
+    };
+    const from = known?.parts.commonHash === hashes.commonHash ? known : null;
+    const changed = [...hashes.tableHashes].filter(([oid, hash]) => from?.parts.tableHashes.get(oid) !== hash);
+    // No table has the number 0.
+    const oids = from === null ? '' : ['0', ...changed.map(([oid]) => oid)].join(',');
+    const [, , , [settled], texts, [preRequest], [extensions], [after]] = await Promise.all([
+      tx.query(tablesStatement, [oids]),
+      // Each waits briefly if needed.
+      tx.query(settledStatement, []),
+      tx.query(settledStatement, []),
+      tx.query(settledStatement, []),
+      tx.query(catalogStatement, []),
+      tx.query(preRequestStatement, [null]),
+      tx.query(trustedSchemasStatement, [['extensions']]),
+      tx.query(fingerprintStatement, [null]),
+      tx.query('commit', []),
+    ]);
+    const isSettled = settled?.committing === 0;
+    const isUnchanged = after === undefined || after.objects === found?.objects;
+    const rows = await inSlices(parseCatalog(texts as unknown as readonly CatalogText[]));
+    return {
+      rows,
+      version: {
+        ...seen,
+        ...hashes,
+        fingerprint: String(found?.fingerprint),
+        preRequest: preRequest?.given == null ? null : String(preRequest.function),
+        trustsExtensions: extensions !== undefined,
+      },
+      known: from,
+      isCurrent: isSettled && isUnchanged,
+      isTorn: !isSettled || rows.torn,
+    };
+  }, settings);
 }
 
 /**
  * The fingerprint of the catalog. Equal texts mean equal models. Without a schema-change trigger it is the only
  * mechanism; with one, it finds what event triggers cannot see (memberships, role settings).
  *
- * One round trip, 40 to 50 ms for 1,000 tables of 20 columns. Limited to the exposed namespaces and their types, so
+ * One round trip, 50 to 70 ms for 1,000 tables of 20 columns. Limited to the exposed namespaces and their types, so
  * temporary tables, `vacuum`, `analyze` and `truncate` do not change it.
  *
  * @param schemas As in `readCatalog`.
+ * @param known The one that is expected: the answer is short if it is that.
  * @throws DatabaseError
  */
-export async function readFingerprint(pool: SystemPool, schemas: readonly string[] | null): Promise<string> {
+export async function readFingerprint(
+  pool: SystemPool,
+  schemas: readonly string[] | null,
+  known: string | null = null,
+): Promise<string> {
   const begin = 'begin isolation level read committed read only';
   const [, rows] = await pool.transaction(
     (tx) =>
       Promise.all([
         tx.query(exposedNamesStatement, [schemas]),
-        tx.query(fingerprintStatement, []),
+        tx.query(fingerprintStatement, [known]),
         tx.query('commit', []),
       ]),
     { begin },

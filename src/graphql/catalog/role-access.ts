@@ -12,16 +12,13 @@ interface Listed {
   readonly list: number;
 }
 
-/** The rows of sql/catalog.sql that determine privileges. */
-export interface AccessRows {
-  readonly namespaces: readonly Listed[];
+/** The rows of sql/catalog.sql that are always read: of roles, and access lists of tables. */
+export interface ChangedAccessRows {
   readonly classes: readonly Listed[];
-  readonly procs: readonly Listed[];
-  readonly types: readonly Listed[];
   /** Columns with access lists: table, number, list. */
   readonly column_lists: readonly (readonly [string, number, number])[];
-  /** By number: grantees (`0` is PUBLIC) and privilege bits. */
-  readonly lists: readonly (readonly (readonly [string, number])[])[];
+  /** By number. */
+  readonly lists: readonly List[];
   /** Oid, name, superuser. */
   readonly roles: readonly (readonly [string, string, boolean])[];
   /** Members, and the roles whose privileges they directly inherit. */
@@ -30,6 +27,16 @@ export interface AccessRows {
   readonly role_settings: readonly (readonly [string, string, string])[];
 }
 
+/** The same with the access lists of all objects. */
+export interface AccessRows extends ChangedAccessRows {
+  readonly namespaces: readonly Listed[];
+  readonly procs: readonly Listed[];
+  readonly types: readonly Listed[];
+}
+
+/** An access list: grantees (`0` is PUBLIC) and privilege bits. */
+type List = readonly (readonly [string, number])[];
+
 const bits = { select: 1, insert: 2, update: 4, delete: 8, usage: 16, execute: 32 } as const;
 /** Additional privileges of predefined roles: on every table, and on every namespace. */
 const predefined = [
@@ -37,35 +44,73 @@ const predefined = [
   { name: 'pg_write_all_data', ofTables: bits.insert | bits.update | bits.delete, ofNamespaces: bits.usage },
 ] as const;
 
-/** Access of each role, by name. */
-export function readAccess(rows: AccessRows): ReadonlyMap<string, RoleAccess> {
-  const shared = share(rows);
-  return new Map(rows.roles.map(([oid, name, superuser]) => [name, new Access(shared, oid, superuser)]));
+/** The access of all roles. */
+export interface RolesAccess {
+  /** By name. */
+  readonly roles: ReadonlyMap<string, RoleAccess>;
+  readonly shared: Shared;
 }
 
-/** Shared by all roles: access list numbers by oid, and role memberships. */
-type Shared = ReturnType<typeof share>;
-
-function share(rows: AccessRows) {
-  const byOid = (listed: readonly Listed[]) => new Map(listed.map(({ _id, list }) => [_id, list]));
-  const byFirst = <K, V>(triples: readonly (readonly [string, K, V])[]) =>
-    new Map(
-      [...Map.groupBy(triples, ([first]) => first)].map(([first, of]) => [
-        first,
-        new Map(of.map(([, k, v]) => [k, v])),
-      ]),
-    );
-  return {
-    lists: rows.lists,
+/** Access of each role. */
+export function readAccess(rows: AccessRows): RolesAccess {
+  const byOid = (listed: readonly Listed[]) => new Map(listed.map(({ _id, list }) => [_id, rows.lists[list]!]));
+  return ofRoles({
     namespaces: byOid(rows.namespaces),
-    tables: byOid(rows.classes),
     routines: byOid(rows.procs),
     types: byOid(rows.types),
-    columns: byFirst(rows.column_lists),
-    settings: byFirst(rows.role_settings),
-    memberships: Map.groupBy(rows.memberships, ([member]) => member),
-    predefined: new Map(rows.roles.map(([oid, name]) => [oid, predefined.find((each) => each.name === name)])),
+    ...ofTables(rows),
+    ...rolesOf(rows),
+  });
+}
+
+/** The same after roles and some tables were read again. @param isKept Whether a table is there, and was not read. */
+export function renewAccess(
+  { shared }: RolesAccess,
+  rows: ChangedAccessRows,
+  isKept: (table: string) => boolean,
+): RolesAccess {
+  const { tables, columns } = ofTables(rows);
+  const kept = <T>(lists: ReadonlyMap<string, T>) => [...lists].filter(([table]) => isKept(table));
+  return ofRoles({
+    ...shared,
+    ...rolesOf(rows),
+    tables: new Map([...kept(shared.tables), ...tables]),
+    columns: new Map([...kept(shared.columns), ...columns]),
+  });
+}
+
+/** Shared by all roles: access lists by oid, and role memberships. */
+interface Shared extends ReturnType<typeof rolesOf> {
+  readonly namespaces: ReadonlyMap<string, List>;
+  readonly tables: ReadonlyMap<string, List>;
+  readonly routines: ReadonlyMap<string, List>;
+  readonly types: ReadonlyMap<string, List>;
+  readonly columns: ReadonlyMap<string, ReadonlyMap<number, List>>;
+}
+
+function rolesOf({ roles, memberships, role_settings: settings }: ChangedAccessRows) {
+  return {
+    roles,
+    settings: byFirst(settings),
+    memberships: Map.groupBy(memberships, ([member]) => member),
+    predefined: new Map(roles.map(([oid, name]) => [oid, predefined.find((each) => each.name === name)])),
   };
+}
+
+function ofTables({ classes, column_lists, lists }: ChangedAccessRows): Pick<Shared, 'tables' | 'columns'> {
+  return {
+    tables: new Map(classes.map(({ _id, list }) => [_id, lists[list]!])),
+    columns: byFirst(column_lists.map(([table, column, list]) => [table, column, lists[list]!] as const)),
+  };
+}
+
+function byFirst<K, V>(triples: readonly (readonly [string, K, V])[]): ReadonlyMap<string, ReadonlyMap<K, V>> {
+  const groups = Map.groupBy(triples, ([first]) => first);
+  return new Map([...groups].map(([first, of]) => [first, new Map(of.map(([, k, v]) => [k, v]))]));
+}
+
+function ofRoles(shared: Shared): RolesAccess {
+  return { shared, roles: new Map(shared.roles.map(([oid, name, isAll]) => [name, new Access(shared, oid, isAll)])) };
 }
 
 class Access implements RoleAccess {
@@ -105,16 +150,16 @@ class Access implements RoleAccess {
   }
 
   /** Whether an access list grants a privilege. @param all Where a predefined role may have it regardless of lists. */
-  #has(list: number | undefined, bit: number, all: 'ofTables' | 'ofNamespaces' | null = null): boolean {
+  #has(list: List | undefined, bit: number, all: 'ofTables' | 'ofNamespaces' | null = null): boolean {
     if (list === undefined) return false;
     if (this.#superuser) return true;
     this.#granted ??= grantedTo(this.#shared, this.#oid);
     const granted = this.#granted;
-    let given = granted.known[list];
+    let given = granted.known.get(list);
     if (given === undefined) {
       given = 0;
-      for (const [grantee, some] of this.#shared.lists[list] ?? []) if (granted.grantees.has(grantee)) given |= some;
-      granted.known[list] = given;
+      for (const [grantee, some] of list) if (granted.grantees.has(grantee)) given |= some;
+      granted.known.set(list, given);
     }
     return ((given | (all === null ? 0 : granted[all])) & bit) !== 0;
   }
@@ -125,8 +170,7 @@ interface Granted {
   readonly grantees: ReadonlySet<string>;
   readonly ofTables: number;
   readonly ofNamespaces: number;
-  /** Bits by number of the access list. */
-  readonly known: (number | undefined)[];
+  readonly known: Map<List, number>;
 }
 
 function grantedTo({ memberships, predefined }: Shared, role: string): Granted {
@@ -137,5 +181,5 @@ function grantedTo({ memberships, predefined }: Shared, role: string): Granted {
     ofTables |= predefined.get(each)?.ofTables ?? 0;
     ofNamespaces |= predefined.get(each)?.ofNamespaces ?? 0;
   }
-  return { grantees: grantees.add('0'), ofTables, ofNamespaces, known: [] };
+  return { grantees: grantees.add('0'), ofTables, ofNamespaces, known: new Map() };
 }

@@ -5,7 +5,8 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../../config/config.ts';
 import { inSlices, type Sliced } from '../../shared/slices.ts';
-import { type Catalog, extraSchemas } from '../catalog/catalog.ts';
+import type { ReadCatalog } from '../catalog/assemble-catalog.ts';
+import { extraSchemas } from '../catalog/catalog.ts';
 import { quoteAlways } from '../catalog/quote-name.ts';
 import { buildModelInSlices } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
@@ -36,7 +37,7 @@ interface SharedSchema {
 
 /** Everything for requests of a role. */
 export interface RoleReflection extends ModelOptions {
-  readonly catalog: Catalog;
+  readonly catalog: ReadCatalog;
   /**
    * When the catalog had been read, in terms of `performance.now()`: a server with all commits until then has that
    * catalog.
@@ -53,7 +54,7 @@ export interface RoleReflection extends ModelOptions {
 
 /** One catalog and what was built from it so far. */
 export class Reflection {
-  readonly catalog: Catalog;
+  readonly catalog: ReadCatalog;
   /** When reading began, in terms of `performance.now()`: all changes committed before are included. */
   readonly readStartedAt: number;
   readonly #readUntil = performance.now();
@@ -71,7 +72,7 @@ export class Reflection {
   /** Schemas of the previous reflection, by roles not requested since; each is kept until one of its roles is. */
   readonly #previous = new Map<string, SharedSchema>();
 
-  constructor(catalog: Catalog, readStartedAt: number, options: ReflectionOptions, previous: Reflection | null) {
+  constructor(catalog: ReadCatalog, readStartedAt: number, options: ReflectionOptions, previous: Reflection | null) {
     this.catalog = catalog;
     this.readStartedAt = readStartedAt;
     this.#options = options;

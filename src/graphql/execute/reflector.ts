@@ -22,6 +22,9 @@ export interface ReflectorOptions extends ReflectionOptions, Pick<Config, 'schem
   readonly observe: Observe;
 }
 
+/** Reasons to read everything again: an operator asks, or it may be another database than before. */
+const whole: ReadonlySet<string> = new Set(['signal', 'asked', 'database back']);
+
 /** How long an unknown role is remembered as unknown, in milliseconds, and how many such roles. */
 const absentForMs = 1000;
 const maxAbsent = 1000;
@@ -157,7 +160,7 @@ export class Reflector {
     const current = this.#current;
     if (current !== null) {
       const began = performance.now();
-      const fingerprint = await readFingerprint(this.#options.systemPool, this.#schemas);
+      const fingerprint = await readFingerprint(this.#options.systemPool, this.#schemas, current.catalog.fingerprint);
       this.#comparedAt = performance.now();
       this.#comparedMs = this.#comparedAt - began;
       if (fingerprint === current.catalog.fingerprint) return current !== before;
@@ -182,8 +185,8 @@ export class Reflector {
     const since = performance.now();
     if (this.#running !== null) this.#running.since = since;
     try {
-      // What concerns nothing exposed moves no model, and anybody may change that without end.
-      const known = reason === 'stale' ? (this.#current?.catalog ?? null) : null;
+      // A change that the fingerprint does not show is read, too.
+      const known = whole.has(reason) ? null : (this.#current?.catalog ?? null);
       const catalog = await readCatalog(systemPool, this.#schemas, known);
       const reflection = new Reflection(catalog, since, this.#options, this.#current);
       this.#current = reflection;
