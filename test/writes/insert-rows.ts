@@ -65,8 +65,16 @@ export async function insertRows(
   }
   const children = trees.flatMap(({ down }, index) => down.map((each) => ({ ...each, index })));
   const handedOn = children.flatMap(({ reference }) => reference.targetColumns);
-  const read = children.length === 0 ? columns : [...new Set([...(columns ?? []), ...handedOn])];
-  const rows = await insertLevel(run, table, values, { conflict, read });
+  const needed = [...new Set([...(columns ?? []), ...handedOn])];
+  const isKnown = run.isCounted && needed.length > 0 && areKnown({ table, conflict }, values, needed);
+  if (isKnown) run.events.add('keys known before');
+  // Rows that are read at all are shown to the writer in the end.
+  const isRoot = run.isCounted && columns === null;
+  const asked = needed.length === 0 ? columns : isRoot ? [...new Set([...needed, ...table.key])] : needed;
+  const counted = await insertLevel(run, table, values, { conflict, read: isKnown ? null : asked });
+  const rows = isKnown
+    ? counted.map((row, index) => row && Object.fromEntries(values[index] as ReadonlyMap<string, Value>))
+    : counted;
   if (run.refused.size > 0) return [];
   if (rows.includes(null)) run.events.add(conflict ? 'row kept' : 'row suppressed');
   if ((isNeeded || children.length > 0) && rows.includes(null)) throw new Refusal('suppressed');
@@ -91,7 +99,19 @@ export async function insertRows(
     await insertRows(run, { ...level, columns: null, isNeeded: false });
     if (run.refused.size > 0) return [];
   }
-  return rows;
+  return isKnown && columns === null ? rows.map((row) => row && {}) : rows;
+}
+
+/** Whether all objects give these columns of their rows, and nothing changes what they give. */
+function areKnown(
+  { table, conflict }: Pick<Level, 'table' | 'conflict'>,
+  objects: readonly Values[],
+  needed: readonly string[],
+): boolean {
+  const isChanged = table.kind !== 'table' || table.traits.has('partitions') || !table.traits.has('inserts as given');
+  const isGiven = (object: Values, name: string) =>
+    object.has(name) && !(object.get(name) === null && columnNamed(table, name).isGenerated);
+  return !isChanged && conflict === null && objects.every((object) => needed.every((name) => isGiven(object, name)));
 }
 
 async function insertLevel(

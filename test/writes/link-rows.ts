@@ -1,11 +1,9 @@
 /** Links to rows that are there, in plain SQL. */
+import { isDeepStrictEqual } from 'node:util';
 import { pathOf, place, query, Refusal, type Row, type Run, returning } from './statements.ts';
 import type { Value } from './values.ts';
 import type { Reference, Table } from './world.ts';
 import type { Key } from './write.ts';
-
-/** Event: a row is named by several keys, and belongs to the last. */
-export const namedAgain = 'row connected again';
 
 export function giveKey(
   values: Map<string, Value>,
@@ -53,7 +51,8 @@ export async function connectRows(
     const [changed] = await query(run, text, values);
     run.events.add(changed === undefined ? 'row to connect not found' : 'row connected');
     if (changed === undefined) throw new Refusal('BAD_USER_INPUT');
-    if (connected.some((other) => JSON.stringify(other) === JSON.stringify(changed))) run.events.add(namedAgain);
+    // By another of its keys.
+    if (connected.some((other) => isDeepStrictEqual(other, changed))) throw new Refusal('BAD_USER_INPUT');
     connected.push(changed);
   }
   return connected;

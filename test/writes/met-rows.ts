@@ -9,7 +9,7 @@ export async function versions({ client }: Run, table: Table): Promise<ReadonlyM
   const { rows: roles } = await client.query('select current_user as role');
   await client.query('reset role');
   const { rows } = await client.query(
-    `select ${keyOf(table)} as key, ctid::text as at from ${pathOf(table.base ?? table)} as t`,
+    `select ${keyOf(table)} as key, tableoid || ' ' || ctid as at from ${pathOf(table.base ?? table)} as t`,
   );
   await client.query(`set local role ${roles[0].role}`);
   return new Map(rows.map((row) => [row.key, row.at]));

@@ -39,7 +39,7 @@ interface Written {
 /** Writes in the open transaction of the client, which has the role. */
 export async function writeInSql(client: pg.ClientBase, { role, schema, writes, below }: Written): Promise<Outcome> {
   const updatable = ({ name }: Table) => inputFields(schema, `${name}UpdateInput`);
-  const run: Run = { client, refused: new Set(), allowed: new Set(), events: new Set(), updatable };
+  const run: Run = { client, refused: new Set(), allowed: new Set(), events: new Set(), isCounted: false, updatable };
   const payloads: (readonly Payload[])[] = [];
   try {
     await client.query(`set local role ${role}`);
@@ -59,8 +59,9 @@ export async function writeInSql(client: pg.ClientBase, { role, schema, writes, 
   return { ...run, payloads };
 }
 
-async function writeField(run: Run, write: Write, below: Below | null): Promise<readonly Payload[]> {
+async function writeField(all: Run, write: Write, below: Below | null): Promise<readonly Payload[]> {
   const { table, columns } = write;
+  const run = { ...all, isCounted: columns === null };
   if (isRefused(write)) throw new Refusal('BAD_USER_INPUT');
   switch (write.kind) {
     case 'update': {
@@ -80,11 +81,19 @@ async function writeField(run: Run, write: Write, below: Below | null): Promise<
     case 'insert': {
       const nested = isTree(write);
       const { trees, conflict } = write;
-      const read = nested ? [...table.key] : columns;
-      const rows = await insertRows(run, { table, trees, conflict, columns: read, isNeeded: nested });
+      const read = nested && columns !== null ? table.key : columns;
+      const rows = await insertRows(run, {
+        table,
+        trees,
+        conflict,
+        columns: read,
+        isNeeded: nested && columns !== null,
+      });
       if (run.refused.size > 0) return [];
       const written = rows.filter((row) => row !== null);
-      const records = nested ? await readTrees(run, table, columns ?? [], below, written) : written;
+      const [first] = written;
+      const isShown = nested && first !== undefined && Object.keys(first).length > 0;
+      const records = isShown ? await readTrees(run, table, columns ?? [], below, written) : written;
       return [{ affectedCount: written.length, records }];
     }
   }

@@ -6,8 +6,8 @@ export function isRefused(write: Write): boolean {
   if (isForged(write)) return true;
   if (write.kind === 'update') return refusesChange(write.change);
   if (write.kind !== 'insert' || !isTree(write)) return false;
-  const { trees, conflict } = write;
-  return trees.some((tree) => keepsRows(tree, conflict) || keepsOthers(tree, conflict));
+  const { trees, conflict, columns } = write;
+  return trees.some((tree) => keepsRows(tree, conflict, columns !== null) || keepsOthers(tree, conflict));
 }
 
 function refusesChange({ links, related }: Change): boolean {

@@ -18,6 +18,8 @@ export interface Run {
   readonly refused: Set<string>;
   readonly allowed: Set<string>;
   readonly events: Set<string>;
+  /** Whether the answer shows no rows. */
+  readonly isCounted: boolean;
   /** The columns that the role may change. */
   readonly updatable: (table: Table) => ReadonlySet<string>;
 }

@@ -151,7 +151,9 @@ export function makeValue(source: ValueSource, table: Table, { name, domain, typ
       return random.pick([null, '{}', '{"a": 1}', '{"a": {"b": 2}, "c": [3]}']);
     case 'note':
       if (random.chance(isCareful ? 0.03 : 0.2)) return random.pick(['skip', 'boom']);
-      return random.chance(0.4) ? random.pick(['rekey', 'stay', 'orphan', 'hide']) : random.pick([null, 'x', 'y', 'z']);
+      return random.chance(0.4)
+        ? random.pick(['rekey', 'stay', 'orphan', 'hide', 'more'])
+        : random.pick([null, 'x', 'y', 'z']);
     case 'flag':
       return random.chance(isCareful ? 0.05 : 0.2);
     case 'reference':

@@ -34,6 +34,7 @@ test(`writes do what plain SQL does (WRITES_SEED=${seed} WRITES=${writes})`, {
       execution,
       writes: Math.min(writesPerPart, writes - done),
     });
+    if (writes > writesPerPart) console.log(`${done + result.done} of ${writes} writes`);
     for (const [name, count] of result.counts) counts.set(name, (counts.get(name) ?? 0) + count);
     // Thrown as it is: an assertion would print the SQL with its quotes escaped.
     if (result.failure !== null)
@@ -65,9 +66,17 @@ const constructs = [
     `nested ${name}, 2 deep`,
   ]),
   'nested replace beside onConflict',
-  ...['row connected', 'row to connect not found', 'related row disconnected', 'row above updated', 'rows chosen'],
+  ...[
+    'row connected',
+    'row to connect not found',
+    'related row disconnected',
+    'row above updated',
+    'rows chosen',
+    'keys known before',
+  ],
   ...['row replaced: DELETE', 'row replaced: DISCONNECT', 'null for a generated key'],
   ...['insert', 'update', 'delete'].map((name) => `written: unread ${name}`),
+  'written: insert by INSERT alone',
   'columns of a relationship',
   ...['insert', 'update', 'delete'].map((name) => `written: ${name} of one row`),
   ...['related row updated', 'related row deleted'],
@@ -76,9 +85,14 @@ const constructs = [
   ...['insert', 'update', 'delete'].flatMap((kind) =>
     [
       'updatable view',
+      'view of the invoker',
+      'check option',
+      'partitions',
+      'inheritance',
       'INSTEAD OF view',
       'policies',
       'policy looks the parent up',
+      'policies of several commands look the parent up',
       'column grants',
       'self reference',
       'composite reference',
@@ -90,6 +104,7 @@ const constructs = [
       'trigger: orphan',
       'trigger: move',
       'trigger: hide',
+      'trigger: more',
     ].map((name) => `${kind}, ${name}`),
   ),
   ...['columns', 'partial', 'expression'].map((name) => `onConflict by ${name}`),
