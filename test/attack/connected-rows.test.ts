@@ -13,6 +13,9 @@ const common = `
     foreign key (tag_tenant, tag_name) references tag (tenant, name));
   comment on constraint post_tag_tenant_tag_name_fkey on post is '@graphql({"foreign_name": "named", "local_name": "namingCollection"})';
   create table remark (id int primary key, tenant int not null, post_id int references post on delete cascade, slug text unique, body text default '');
+  create table card (id int primary key, tenant int not null default 1, post_id int unique references post, body text default '');
+  alter table card enable row level security; create policy own on card to anon using (tenant = 1);
+  grant select, insert, update, delete on card to anon;
   create table readonly_remark (id int primary key, post_id int references post, body text);
   create view open_tag as select id, name from tag where tenant = 1;
   alter table tag enable row level security; create policy own on tag to anon using (tenant = 1);
@@ -33,6 +36,7 @@ const common = `
 const secrets = `
   insert into tag values (100, 2, 'mine', 'secret'), (101, 2, 'theirs', 'other');
   insert into post values (100, 2, 'theirs', 100), (101, 2, 'more', null);
+  insert into card values (100, 2, 100, 'hidden'), (101, 2, 1, 'under mine');
   insert into remark values (100, 3, 100, 'hidden'), (101, 3, 1, 'under mine'), (102, 3, null, 'loose');
 `;
 const databases = await Promise.all([createDatabase(common + secrets), createDatabase(common)]);
@@ -56,10 +60,11 @@ const attempts = [
   'insertIntoRemarkCollection(objects: [{id: 50, tenant: 1, post: {connect: {id: 100}}}]) { affectedCount }',
   ...['tag: {connect: {id: 100}}', 'named: {connect: {tenantAndName: {tenant: 2, name: "mine"}}}'].map(updatePost),
   ...['{id: 100}', '{slug: "under mine"}'].map((key) => updatePost(`remarkCollection: {connect: [${key}]}`)),
+  ...['{id: 100}', '{id: 101}'].map((key) => updatePost(`card: {connect: ${key}}`)),
   updatePost('remarkCollection: {replace: DELETE, connect: [{id: 102}]}'),
 ];
 const rows = async (index: number) => {
-  const tables = ['tag', 'post', 'remark', 'readonly_remark'];
+  const tables = ['tag', 'post', 'remark', 'card', 'readonly_remark'];
   return Promise.all(tables.map((table) => databases[index]!.query(`select * from ${table} order by id`)));
 };
 
@@ -73,6 +78,21 @@ test('a hidden row and one that is not there are the same to who connects it, an
     expect(withRows.errors?.[0].message, field).toMatch(/^A row to connect is not there/);
   }
   expect([await rows(0), await rows(1)]).toEqual(before);
+});
+
+test('the only row that refers to one of the caller, and is hidden, is neither changed nor told from none', async () => {
+  const before = await rows(0);
+  for (const entry of [
+    'update: {set: {body: "x"}}',
+    'update: {set: {body: "x"}, filter: {id: {gt: 0}}}',
+    'disconnect: true',
+  ]) {
+    const query = `mutation { it: ${updatePost(`card: {${entry}}`)} }`;
+    const [withRows, without] = [await full!.run('anon', query), await empty!.run('anon', query)];
+    expect(withRows, entry).toEqual({ data: { it: { affectedCount: 1, records: [{ id: 1 }] } } });
+    expect(without, entry).toEqual(withRows);
+  }
+  expect(await rows(0)).toEqual(before);
 });
 
 test('a row that the caller sees and may not change is refused as one that is not there', async () => {
@@ -114,7 +134,7 @@ const ofOthers = async () => (await rows(0)).flat().filter(({ tenant }) => tenan
 
 test('related rows that are hidden or not the caller’s are neither replaced nor disconnected, and not counted', async () => {
   const before = await ofOthers();
-  expect(before).toHaveLength(8);
+  expect(before).toHaveLength(10);
   for (const field of harmless) {
     const query = `mutation { it: ${field} }`;
     expect(await full!.run('anon', query), field).toEqual(await empty!.run('anon', query));

@@ -10,6 +10,8 @@ const database = await createDatabase(`
   create table tag (id int primary key, label text unique);
   create table book_tag (book_id int references book, tag_id int references tag, note text, primary key (book_id, tag_id));
   create table chapter (id int primary key, book_id int not null references book, title text);
+  create table detail (id int primary key, book_id int unique references book, body text);
+  create table cover (book_id int primary key references book, art text);
   create table tenant (id int primary key);
   create table room (id int primary key, tenant int references tenant, unique (tenant, id));
   create table seat (id int primary key, tenant int references tenant, room_no int, foreign key (tenant, room_no) references room (tenant, id));
@@ -20,7 +22,9 @@ const database = await createDatabase(`
 const execution = await startExecution(database, { introspection: 'always' });
 
 beforeEach(async () => {
-  await database.query('truncate author, book, tag, book_tag, chapter, tenant, room, seat restart identity cascade');
+  await database.query(
+    'truncate author, book, tag, book_tag, chapter, detail, cover, tenant, room, seat restart identity cascade',
+  );
   await database.query(`insert into author (name, email) values ('Ana', 'ana@x'), ('Ben', 'ben@x')`);
   await database.query(
     `insert into book (title, isbn, author_id) values ('A', 'a', 1), ('B', 'b', 1), ('C', 'c', 2), ('D', 'd', null)`,
@@ -28,6 +32,7 @@ beforeEach(async () => {
   await database.query(`insert into tag select n, 't' || n from generate_series(1, 40) n`);
   await database.query(`insert into book_tag values (1, 1, 'old'), (1, 2, 'old'), (2, 1, 'other')`);
   await database.query('insert into chapter values (1, 1, null)');
+  await database.query(`insert into detail values (1, 1, 'a'), (2, null, 'free'); insert into cover values (4, 'd')`);
   await database.query(
     'insert into tenant values (1); insert into room values (5, 1); insert into seat values (1, 1, 5)',
   );
@@ -51,6 +56,7 @@ const state = async () => [
   await tags(),
   await database.query('select * from author order by id'),
   await database.query('select * from seat'),
+  await database.query('select * from detail order by id'),
 ];
 const refused = async (type: string, set: string, filter = '{id: {eq: 1}}', more = '') => {
   const before = await state();
@@ -121,6 +127,58 @@ describe('the row that updated ones refer to', () => {
     expect((await refused('Book', '{chapterCollection: {disconnect: [{}]}}'))[0]).toBe(
       kept.replace('book', 'chapterCollection'),
     );
+  });
+});
+
+describe('the only row that refers to the updated one', () => {
+  const details = async () =>
+    (await database.query('select id, book_id, body from detail order by id')).map((row) =>
+      Object.values(row).join(' '),
+    );
+
+  test('an update inserts, updates, connects and disconnects the only row that refers to it', async () => {
+    await update('Book', '{title: "AA", detail: {update: {set: {body: "b"}}}}', '{id: {eq: 1}}');
+    expect([(await owners())[0], await details()]).toEqual(['AA Ana', ['1 1 b', '2  free']]);
+    await update('Book', '{detail: {disconnect: true}}', '{id: {eq: 1}}');
+    await update('Book', '{detail: {connect: {id: 1}}}', '{id: {eq: 2}}');
+    await update('Book', '{detail: {insert: {id: 3, body: "new"}}, cover: {insert: {art: "c"}}}', '{id: {eq: 3}}');
+    expect(await details()).toEqual(['1 2 b', '2  free', '3 3 new']);
+    const set = { detail: { connect: { id: 2 } }, cover: { connect: { bookId: 4 } }, author: { connect: { id: 2 } } };
+    const query =
+      'mutation ($set: BookUpdateInput!) { it: updateBookCollection(set: $set, filter: {id: {eq: 1}}) { records { author { id } detail { body } cover { art } } } }';
+    expect(await execution.data('anon', query, { variables: { set } })).toEqual({
+      it: { records: [{ author: { id: 2 }, detail: { body: 'free' }, cover: { art: 'd' } }] },
+    });
+    expect(await database.query('select * from cover order by 1')).toEqual([
+      { book_id: 1, art: 'd' },
+      { book_id: 3, art: 'c' },
+    ]);
+  });
+
+  test('the only row is met by onConflict, so that it is set whether it is there or not', async () => {
+    const set = (id: number) =>
+      `{detail: {insert: {id: ${id}, body: "set"}, onConflict: {constraint: detail_book_id_key, updateColumns: [body]}}}`;
+    await update('Book', set(8), '{id: {eq: 1}}');
+    await update('Book', set(9), '{id: {eq: 2}}');
+    expect(await details()).toEqual(['1 1 set', '2  free', '9 2 set']);
+    const below =
+      '{bookCollection: {update: [{set: {detail: {update: {set: {body: "deep"}}}}, filter: {id: {eq: 2}}}]}}';
+    await update('Author', below, '{id: {eq: 1}}');
+    expect(await details()).toEqual(['1 1 set', '2  free', '9 2 deep']);
+  });
+
+  test('the only row is written in one way, for one row, without its foreign key, and no second one', async () => {
+    const oneWay = '"detail" takes one of "insert", "connect", "update" and "disconnect".';
+    expect(await refused('Book', '{detail: {connect: {id: 1}, disconnect: true}}')).toEqual([oneWay, 'set.detail']);
+    expect((await refused('Book', '{detail: {insert: {id: 5, bookId: 2}}}'))[0]).toMatch(/is set by "detail"/);
+    expect((await refused('Book', '{detail: {update: {set: {bookId: 2}}}}'))[0]).toMatch(/is set by "detail"/);
+    const forOne = /^Related rows are inserted, connected and replaced for exactly one updated row\./;
+    for (const entry of ['insert: {id: 5}', 'connect: {id: 2}'])
+      expect((await refused('Book', `{detail: {${entry}}}`, '{id: {lte: 2}}', 'atMost: 2'))[0]).toMatch(forOne);
+    for (const entry of ['insert: {id: 5}', 'connect: {id: 2}'])
+      expect((await refused('Book', `{detail: {${entry}}}`))[0]).toMatch(/unique constraint "detail_book_id_key"/);
+    expect((await refused('Book', '{detail: {connect: {id: 99}}}'))[0]).toMatch(/^A row to connect is not there/);
+    expect((await refused('Book', '{cover: {disconnect: true}}', '{id: {eq: 4}}'))[0]).toMatch(/takes no null/);
   });
 });
 

@@ -42,7 +42,7 @@ export function isNestableUpdate(relationship: Relationship, { table, target }: 
       columnOf(table, local)?.selectable === true && columnOf(target, foreign)?.selectable === true,
   );
   if (!isReadable) return false;
-  if (direction === 'inbound') return cardinality === 'many' && (target.insert || target.update || target.delete);
+  if (direction === 'inbound') return target.insert || target.update || (cardinality === 'many' && target.delete);
   const links = pairs.every(({ local }) => columnOf(table, local)?.updatable === true);
   return target.update || (links && (target.insert || target.keys.length > 0));
 }

@@ -102,25 +102,29 @@ interface ToOneLink {
   readonly nulls: readonly Assignment[];
 }
 
-/** Plans the entry of a to-one relationship, but for an update of the row. @param insert Adds the step of an insert. */
+/** Whether the entry of a to-one relationship removes the link. Refuses an entry of several ways. */
+export function isDisconnected({ inputs, entry, field }: NestedInputs): boolean {
+  const disconnected = inputs.get('nested_disconnect');
+  const empties = isGiven(disconnected) && disconnected.choice() === 'true';
+  const others = (['nested_insert', 'nested_connect', 'nested_update'] as const).map((kind) =>
+    isGiven(inputs.get(kind)),
+  );
+  if ([...others, empties].filter((isTaken) => isTaken).length > 1) {
+    throw refuseInput(`"${field.name}" takes one of "insert", "connect", "update" and "disconnect".`, entry);
+  }
+  return empties;
+}
+
+/** Plans the entry for the row that others refer to, but for an update of it. @param insert Adds the step of an insert. */
 export function planToOne(
   building: Building,
   { table, level }: { readonly table: Table; readonly level: number },
   each: NestedInputs,
   insert: (objects: Input, onConflict: Input | null) => number,
 ): Pick<ToOneLink, 'links' | 'nulls'> {
-  const { inputs, entry, field, relationship } = each;
-  const [inserted, connected, disconnected] = [
-    inputs.get('nested_insert'),
-    inputs.get('nested_connect'),
-    inputs.get('nested_disconnect'),
-  ];
-  const empties = isGiven(disconnected) && disconnected.choice() === 'true';
-  const ways = [isGiven(inserted), isGiven(connected), isGiven(inputs.get('nested_update')), empties];
-  if (ways.filter((isTaken) => isTaken).length > 1) {
-    throw refuseInput(`"${field.name}" takes one of "insert", "connect", "update" and "disconnect".`, entry);
-  }
-  if (empties) return { links: [], nulls: emptied(table, each, entry) };
+  const { inputs, entry, relationship } = each;
+  const [inserted, connected] = [inputs.get('nested_insert'), inputs.get('nested_connect')];
+  if (isDisconnected(each)) return { links: [], nulls: emptied(table, each, entry) };
   const found = isGiven(connected) ? documentConnected([connected], each, connected.place()) : [];
   const step = isGiven(inserted)
     ? insert(inserted, inputs.get('on_conflict') ?? null)

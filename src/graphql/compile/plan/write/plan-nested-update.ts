@@ -16,7 +16,16 @@ import type { Within } from './nested-writes.ts';
 import { addRemoved, isChange, planAssignments } from './plan-assignments.ts';
 import { planChangedRows } from './plan-changed-rows.ts';
 import { planStep, type WriteTarget } from './plan-insert.ts';
-import { addConnected, emptied, isGiven, joinLinks, type NestedInputs, planReplace, planToOne } from './plan-links.ts';
+import {
+  addConnected,
+  emptied,
+  isDisconnected,
+  isGiven,
+  joinLinks,
+  type NestedInputs,
+  planReplace,
+  planToOne,
+} from './plan-links.ts';
 import { addStep, type Building, type BuiltStep, enter, finish, keyOf } from './plan-nested-steps.ts';
 
 /** Adds the writes of related rows to a planned update of `table`. */
@@ -48,8 +57,8 @@ interface Level {
 function planUpdateStep(building: Building, { table, change, set, place, level, within }: Level): number {
   const { planner, steps } = building;
   const nested = set === null ? [] : nestedFields(set);
-  const toOne = nested.filter(({ relationship }) => relationship.cardinality === 'one');
-  const toMany = nested.filter(({ relationship }) => relationship.cardinality === 'many');
+  const toOne = nested.filter(({ relationship }) => relationship.direction === 'outbound');
+  const others = nested.filter(({ relationship }) => relationship.direction === 'inbound');
   const linked = toOne.map((each) => {
     enter(planner, level);
     const link = planToOne(building, { table, level }, each, (objects, onConflict) => {
@@ -61,7 +70,7 @@ function planUpdateStep(building: Building, { table, change, set, place, level, 
     refuseSet(set!, change, columns, each);
     return { each, columns, ...link };
   });
-  const isOfOne = toOne.some(({ inputs }) => isGiven(inputs.get('nested_insert'))) || toMany.some(needsOneRow);
+  const isOfOne = toOne.some(({ inputs }) => isGiven(inputs.get('nested_insert'))) || others.some(needsOneRow);
   const count: Slot | null = isOfOne ? { kind: 'constant', value: '1' } : null;
   const own = {
     table,
@@ -79,9 +88,10 @@ function planUpdateStep(building: Building, { table, change, set, place, level, 
     if (!isGiven(entry)) continue;
     planEntry(building, { of, entry, level, within: withinOf(steps[number]!, number, of) });
   }
-  for (const each of toMany) {
+  for (const each of others) {
     enter(planner, level);
-    planToMany(building, each, { number, level });
+    const plan = each.relationship.cardinality === 'one' ? planOnlyOne : planToMany;
+    plan(building, each, { number, level });
   }
   return number;
 }
@@ -98,12 +108,51 @@ function needsOneRow({ inputs }: NestedInputs): boolean {
   return (['nested_insert', 'nested_connect', 'nested_replace'] as const).some((kind) => isGiven(inputs.get(kind)));
 }
 
-/** Writes the related rows of a to-many. @param parent Number of the step with the rows they belong to. */
-function planToMany(
-  building: Building,
-  { inputs, ...of }: NestedInputs,
-  { number, level }: { readonly number: number; readonly level: number },
-): void {
+/** The step of the rows that related ones belong to. */
+interface Parent {
+  readonly number: number;
+  readonly level: number;
+}
+
+/** Writes the only row that refers to each of the parents. */
+function planOnlyOne(building: Building, each: NestedInputs, { number, level }: Parent): void {
+  const { inputs, entry, ...of } = each;
+  const { target } = of;
+  const within = withinOf(building.steps[number]!, number, of);
+  if (isDisconnected(each)) {
+    const set = emptied(target, of, entry);
+    const change = { kind: 'update', set, links: [], filter: null, atMost: { kind: 'constant', value: '1' } } as const;
+    addStep(building, {
+      table: target,
+      change,
+      count: null,
+      within,
+      except: null,
+      keys: [],
+      place: entry.place(),
+      keepsRows: null,
+    });
+  }
+  const updated = inputs.get('nested_update');
+  if (isGiven(updated)) planEntry(building, { of, entry: updated, level, within });
+  const connected = inputs.get('nested_connect');
+  const found = isGiven(connected) ? documentConnected([connected], of, connected.place()) : [];
+  addConnected(building, { nested: of, connected: found, level }, number);
+  planInserted(building, each, { number, level });
+}
+
+/** Inserts related rows. @returns The number of their step, null for none. */
+function planInserted(building: Building, { inputs, ...of }: NestedInputs, { number, level }: Parent): number | null {
+  const objects = inputs.get('nested_insert');
+  const found = isGiven(objects) ? planNestedObjects(objects) : null;
+  if (found === null) return null;
+  const parent = { step: number, nested: of, places: found.parents };
+  const onConflict = inputs.get('on_conflict') ?? null;
+  return planStep(building, { table: of.target, rows: found.rows, place: null, level: level + 1, parent, onConflict });
+}
+
+/** Writes the related rows of a to-many. */
+function planToMany(building: Building, { inputs, ...of }: NestedInputs, { number, level }: Parent): void {
   const { planner, steps } = building;
   const { target } = of;
   const within = withinOf(steps[number]!, number, of);
@@ -130,14 +179,7 @@ function planToMany(
   const connect = inputs.get('nested_connect');
   const connected = documentConnected([isGiven(connect) ? connect : null], of, `${connect?.place()}[*]`);
   kept.push(...addConnected(building, { nested: of, connected, level }, number));
-  const insert = () => {
-    const objects = inputs.get('nested_insert');
-    const found = isGiven(objects) ? planNestedObjects(objects) : null;
-    if (found === null) return null;
-    const parent = { step: number, nested: of, places: found.parents };
-    const onConflict = inputs.get('on_conflict') ?? null;
-    return planStep(building, { table: target, rows: found.rows, place: null, level: level + 1, parent, onConflict });
-  };
+  const insert = () => planInserted(building, { inputs, ...of }, { number, level });
   // Rows that are new need not be told from those to remove, and may have their keys.
   const meetsRows = isGiven(inputs.get('on_conflict'));
   const inserted = meetsRows ? insert() : null;
