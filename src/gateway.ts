@@ -135,6 +135,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     if (extras.listen ?? true) await app.listen({ host: config.host, port: config.port });
     const address = addressOf(app);
     if (address.url !== '') observe({ kind: 'listening', url: address.url });
+    graphql.warm();
     const facts = { ...address, metricsPort: server?.port ?? null, app, graphql, readMetrics: () => meter.read() };
     return { ...facts, ...controlsOf(parts, tickets), stop: stopOnce(opened, observe, flush) };
   } catch (error) {

@@ -1,4 +1,5 @@
 /** Makes the `Config` of a gateway from all options, and checks them against each other. */
+import { resolve } from 'node:path';
 import { type LoadedAuthConfig, loadAuthConfig } from './auth/load-auth-config.ts';
 import { type Config, defaultConfig, type Limits } from './config.ts';
 import { ConfigError, type Problem } from './config-error.ts';
@@ -69,7 +70,8 @@ function loadAll(taken: readonly Name[], sources: Sources): Loaded {
     isNamed,
     fileName: path ?? 'pgreflect.toml',
   });
-  const allProblems = [...loaded.problems, ...disagreements(loaded, sources), ...samePorts(loaded), ...auth.problems];
+  const own = [...disagreements(loaded, sources), ...samePorts(loaded), ...withoutDocuments(loaded)];
+  const allProblems = [...loaded.problems, ...own, ...auth.problems];
   return { ...loaded, auth, warnings: [...loaded.warnings, ...auth.warnings], allProblems };
 }
 
@@ -97,6 +99,13 @@ function samePorts({ values }: LoadedOptions<Name>): readonly Problem[] {
   const { port, metricsPort } = values;
   if (!metricsPort || metricsPort !== port) return [];
   return [{ problem: `--port and --metrics-port are both ${port}.`, fix: 'Give the metrics a port of their own.' }];
+}
+
+function withoutDocuments({ values, origins }: LoadedOptions<Name>): readonly Problem[] {
+  if (!values.trustedOnly || values.trustedDocuments !== null || origins.has('trustedDocuments')) return [];
+  return [
+    { problem: '--trusted-only refuses every document.', fix: 'Name the trusted ones with --trusted-documents.' },
+  ];
 }
 
 /** `API_EXTERNAL_URL` must name the same origin as `--external-url`, followed by the path of the auth service. */
@@ -128,6 +137,7 @@ function toConfig({ values, auth }: Loaded, project: LocalProject | null, source
     databaseUrl,
     adminDatabaseUrl: project?.adminDatabaseUrl ?? values.adminDatabaseUrl ?? databaseUrl,
     readReplicaUrls: values.readReplicaUrl ?? [],
+    trustedDocuments: config.trustedDocuments && resolve(sources.workingDirectory, config.trustedDocuments),
     externalUrl: values.externalUrl ?? apiExternalUrl(sources) ?? `http://localhost:${config.port}`,
     projectRef: config.projectRef ?? project?.projectRef ?? null,
     jwtSecret: config.jwtSecret ?? project?.jwtSecret ?? null,

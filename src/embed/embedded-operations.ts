@@ -1,8 +1,7 @@
 /** Operations of callers whom the embedding program has authenticated itself, and the schema of a role. */
 import { randomUUID } from 'node:crypto';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
-import type { Config } from '../config/config.ts';
-import { privilegesOf } from '../graphql/execute/executor.ts';
+import { type PrivilegeOptions, privilegesOf } from '../graphql/execute/executor.ts';
 import type { Graphql } from '../graphql/open-graphql.ts';
 import { countedAs } from '../server/caller/client-address.ts';
 import { graphqlPath } from '../server/paths.ts';
@@ -19,7 +18,10 @@ export interface EmbeddedCaller {
 
 /** An operation. */
 export interface EmbeddedOperation {
-  readonly query: string;
+  /** May be absent if `documentId` is given. */
+  readonly query?: string | null | undefined;
+  /** Of a trusted document (option `trustedDocuments`). */
+  readonly documentId?: string | null | undefined;
   readonly operationName?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
@@ -40,11 +42,12 @@ export interface EmbeddedOperations {
 
 /** Makes the operations. The service role passes the limits of requests, as over HTTP. */
 export function embedOperations(
-  config: Pick<Config, 'serviceRole' | 'localProject' | 'limits'>,
+  config: PrivilegeOptions,
   { executor, reflector }: Pick<Graphql, 'executor' | 'reflector'>,
 ): EmbeddedOperations {
   return {
-    async execute({ role, claims = {}, headers = {} }, { query, operationName = null, variables = null }) {
+    async execute({ role, claims = {}, headers = {} }, operation) {
+      const { query = null, documentId = null, operationName = null, variables = null } = operation;
       const caller = {
         role,
         claims: JSON.stringify({ ...claims, role }),
@@ -54,7 +57,7 @@ export function embedOperations(
       };
       const { body } = await executor.execute(
         caller,
-        { query, operationName, variables },
+        { query, documentId, operationName, variables },
         {
           requestId: randomUUID(),
           queuedAs: countedAs(typeof claims.sub === 'string' ? claims.sub : null, null),

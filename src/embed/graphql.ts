@@ -38,6 +38,7 @@ export async function createGraphql(
     await graphql.stop();
     throw error;
   }
+  graphql.warm();
   return {
     ...embedOperations(config, graphql),
     fetch: createGraphqlFetch({ config, executor: graphql.executor, authenticate, observe }),

@@ -16,9 +16,11 @@ import { startListener } from '../postgres/system/listener.ts';
 import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
 import type { PoolState } from '../postgres/wire/pool-state.ts';
 import type { Observe } from '../shared/observation.ts';
+import { TrustedDocuments } from './documents/trusted-documents.ts';
 import { createExecutor } from './execute/create-executor.ts';
 import type { Executor } from './execute/executor.ts';
 import { Reflector } from './execute/reflector.ts';
+import { warmDocuments } from './execute/warm-documents.ts';
 
 /** What answers GraphQL requests. */
 export interface Graphql {
@@ -26,8 +28,14 @@ export interface Graphql {
   readonly reflector: Reflector;
   /** Connections of the login for system statements. */
   readonly systemPool: SystemPool;
-  /** Resolves when the schema was read or the database found unavailable. @throws DatabaseError if it refuses us. */
+  /**
+   * Resolves when the schema was read or the database found unavailable.
+   *
+   * @throws DatabaseError if it refuses us; ConfigError if trusted documents cannot be read.
+   */
   start(): Promise<void>;
+  /** Compiles the trusted documents. To be called when requests are answered. */
+  warm(): void;
   /** To be called when a connection was lost: finds out whether the database is away. */
   suspect(problem: Error): void;
   /** The state of the parts, for the metrics. */
@@ -79,10 +87,17 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
     },
   });
   const { pool, replicas } = openPools(config, { systemPool, suspect, observe });
+  const trusted = config.trustedDocuments === null ? null : new TrustedDocuments(config.trustedDocuments, observe);
+  const warm = async (): Promise<void> => {
+    const list = trusted?.list;
+    // Requests find out why the schema cannot be read.
+    if (list) await warmDocuments(reflector, list, [config.anonRole, config.authenticatedRole]).catch(() => {});
+  };
   const executor = createExecutor({
     pool,
     replicas,
     reflector,
+    trusted,
     limits: config.limits,
     maxResponseBytes: config.limits.maxResponseBytes,
     requestTimeoutMs: config.statementTimeoutMs,
@@ -102,7 +117,9 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
     reflector,
     systemPool,
     suspect,
+    warm: () => void warm(),
     async start() {
+      await trusted?.start(warm);
       await Promise.all([startReflector(reflector), pool.open()]);
       // After reading the catalog, so that replicas are known to have reached the catalog's state.
       await replicas?.start();
@@ -110,6 +127,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
     state: () => stateOf({ pool, systemPool, replicas, reflector }),
     async stop() {
       availability.stop();
+      trusted?.stop();
       reflector.stop();
       await Promise.all([listener.stop(), replicas?.stop()]);
       await Promise.all([pool.stop(), systemPool.stop()]);

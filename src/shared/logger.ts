@@ -114,6 +114,7 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
   reloaded: ({ reason, durationMs }) => info('schema reloaded', { reason, ms: round(durationMs) }),
   reload_failed: ({ reason, error: err }) =>
     error('schema reload failed; still serving the previous schema', { reason, err }),
+  trusted_documents: ({ number }) => info('trusted documents read again', { number }),
   database_lost: ({ reason }) => error('database connection lost; reconnecting', { reason }),
   database_back: () => info('database back'),
   replica_used: ({ replica }) => info('read replica used', { replica }),

@@ -74,6 +74,8 @@ export type Observation =
   /** A new reflection is in use. `reason` names the cause of the reload. */
   | { readonly kind: 'reloaded'; readonly reason: string; readonly durationMs: number }
   | { readonly kind: 'reload_failed'; readonly reason: string; readonly error: unknown }
+  /** They were read again. */
+  | { readonly kind: 'trusted_documents'; readonly number: number }
   | { readonly kind: 'database_lost'; readonly reason: string }
   | { readonly kind: 'database_back' }
   /** A read replica starts answering queries; `replica` is its number in the order of the options, from 1. */

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { installWatch } from '../../src/cli/init/watch-setup.ts';
+import type { Config } from '../../src/config/config.ts';
 import { temporaryDirectory } from '../commands/run-command.ts';
 import { ref, usePool } from '../management/management.ts';
 import { installAuthTables, type TestAuth, testAuth } from '../support/auth-service.ts';
@@ -85,10 +86,10 @@ async function runOnServer(url: string, statement: string): Promise<void> {
 }
 
 /** Starts what a page runs on; it stops when the test has ended. */
-export async function startPageWorld(template: string): Promise<PageWorld> {
+export async function startPageWorld(template: string, given: Partial<Config> = {}): Promise<PageWorld> {
   const database = await copyTemplate(template);
   const site = { site_url: 'http://localhost:3000', uri_allow_list: 'http://localhost:3000/**', smtp_max_frequency: 0 };
-  const auth = await testAuth(database, site, { projectRef: ref, accessToken, localProject: true });
+  const auth = await testAuth(database, site, { projectRef: ref, accessToken, localProject: true, ...given });
   const directory = temporaryDirectory();
   const addresses: readonly (readonly [string, string])[] = [
     ['http://localhost:54321', auth.url],

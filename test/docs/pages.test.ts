@@ -20,12 +20,15 @@ const templates: Readonly<Record<string, string>> = {
   'an empty database': await createTemplate(),
   'the example': await createTemplate(...example),
 };
+const withDocuments = ' with its trusted documents';
 
 test.each(pages)('$path does what it says', async ({ path, text }) => {
   const page = parsePage(text);
   if (!page.parts.some((part) => part.kind === 'code' && part.notRun === null)) return;
-  expect(Object.keys(templates)).toContain(page.runsOn);
-  const world = await startPageWorld(templates[page.runsOn]!);
+  const database = page.runsOn.replace(withDocuments, '');
+  expect(Object.keys(templates)).toContain(database);
+  const trusted = { trustedDocuments: join(root, 'examples/shop/queries'), trustedOnly: true };
+  const world = await startPageWorld(templates[database]!, page.runsOn === database ? {} : trusted);
   await expect(await runPage(page, world)).toMatchFileSnapshot(join(root, path));
 });
 
@@ -94,6 +97,7 @@ test('what is not run says why', () => {
       "docs/leave.md (sh): test/migrations/leave.test.ts runs it",
       "docs/limits.md (sql): it would hold for every database of the server",
       "docs/mail-server.md (sh): a running project is needed",
+      "docs/trusted-documents.md (sh): it goes on running; test/http/trusted-documents.test.ts starts gateways with it",
     ]
   `);
 });

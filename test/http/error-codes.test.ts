@@ -2,6 +2,7 @@
  * The table of error codes: every code is provoked once on the whole gateway, and comes with the HTTP status the table
  * promises, as `application/json` and as `application/graphql-response+json`.
  */
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import { type Code, errorCodes } from '../../src/shared/errors.ts';
@@ -50,10 +51,14 @@ interface Provocation {
 const insertItem = (table: string, body: string) =>
   `mutation { insertInto${table}Collection(objects: [{id: 2, body: "${body}"}]) { affectedCount } }`;
 
+const shopQueries = join(import.meta.dirname, '../../examples/shop/queries');
+
 const provocations = {
   GRAPHQL_PARSE_FAILED: { query: '{' },
   GRAPHQL_VALIDATION_FAILED: { query: '{ nothing }' },
   OPERATION_NOT_FOUND: { query: 'query a { __typename } query b { __typename }' },
+  PERSISTED_QUERY_NOT_FOUND: { body: '{"documentId":"sha256:ab"}', config: { trustedDocuments: shopQueries } },
+  DOCUMENT_NOT_TRUSTED: { query: '{ __typename }', config: { trustedDocuments: shopQueries, trustedOnly: true } },
   BAD_USER_INPUT: { query: '{ openCollection(first: -1) { edges { cursor } } }' },
   INTROSPECTION_DISABLED: { query: '{ __schema { types { name } } }' },
   DIRECTIVE_INVALID: { query: '{ __typename }', database: () => broken },

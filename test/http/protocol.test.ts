@@ -40,7 +40,7 @@ for (const [handler, contentType] of handlers) {
       const { send } = await testServer();
       const extensions = { persistedQuery: { version: 1, sha256Hash: 'ab' } };
       const reply = await send({ headers, body: JSON.stringify({ operationName: null, variables: {}, extensions }) });
-      expect([reply.status, reply.json()]).toEqual([
+      expect([reply.status, reply.json()]).toMatchObject([
         400,
         { errors: [{ message: 'PersistedQueryNotSupported', extensions: { code: 'BAD_REQUEST' } }] },
       ]);

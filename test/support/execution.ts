@@ -103,6 +103,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     pool,
     replicas: null,
     reflector,
+    trusted: null,
     limits: { ...defaultLimits, ...options.limits },
     maxResponseBytes,
     requestTimeoutMs: statementTimeoutMs,
@@ -125,13 +126,14 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
         method: 'POST',
         path: '/graphql/v1',
       },
-      { query, operationName: given.operationName ?? null, variables: given.variables ?? null },
+      { query, documentId: null, operationName: given.operationName ?? null, variables: given.variables ?? null },
       {
         queuedAs: 'a test',
         requestId: 'test',
         signal: null,
         showHints: options.showHints ?? false,
         unlimited: options.limits === null,
+        anyDocument: true,
       },
     );
   const run = async (role: string, query: string, given?: Given) =>

@@ -6,6 +6,7 @@ import { buildSchema, graphql } from 'graphql';
 import { SignJWT } from 'jose';
 import { onTestFinished } from 'vitest';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
+import { chooseDocument } from '../../src/graphql/documents/trusted-list.ts';
 import type { Answer, Executor, GraphQLRequest, RequestContext } from '../../src/graphql/execute/executor.ts';
 import type { Caller } from '../../src/postgres/caller/caller.ts';
 import { addRoutes } from '../../src/routes.ts';
@@ -67,7 +68,7 @@ export function smallExecutor(calls: Call[] = []): Executor {
       }
       const result = await graphql({
         schema,
-        source: request.query,
+        source: chooseDocument(null, request, true),
         variableValues: request.variables,
         operationName: request.operationName,
         rootValue: {

@@ -2,6 +2,7 @@
 import type { FlightResult } from '../../postgres/wire/flight.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Stopwatch } from '../../shared/observation.ts';
+import { chooseDocument } from '../documents/trusted-list.ts';
 import { joinTexts, type Text, textTooLarge, utf8Bytes } from './answer/compressed-text.ts';
 import { committedTooLarge, toErrorEntry, toPublicError } from './answer/public-error.ts';
 import type { BatchUse } from './batch-use.ts';
@@ -13,11 +14,12 @@ import type { ExecuteOptions, Execution, Written } from './run-flight.ts';
 /** An executor on a pool and a reflector, which the caller owns. */
 export function createExecutor(options: ExecuteOptions): Executor {
   return {
-    async execute(caller, request, context): Promise<Answer> {
+    async execute(caller, named, context): Promise<Answer> {
       const watch: Stopwatch = { parseMs: 0, compileMs: 0, runMs: 0 };
       const written: Written | null = options.replicas === null ? null : { position: null };
       try {
-        const execution = { caller, request, context, watch, written };
+        const query = chooseDocument(options.trusted?.list ?? null, named, context.anyDocument);
+        const execution = { caller, request: { ...named, query }, context, watch, written };
         const { batch } = context;
         const answer =
           batch === undefined
@@ -38,7 +40,7 @@ export function createExecutor(options: ExecuteOptions): Executor {
           parsedInput: () => null,
         };
         const errors = [toPublicError(error, { ...nothingRan, requestId, observe, maxResponseBytes })];
-        const outcome = { data: undefined, errors, operationName: request.operationName, documentHash: null };
+        const outcome = { data: undefined, errors, operationName: named.operationName, documentHash: null };
         return toAnswer(outcome, watch);
       }
     },

@@ -79,7 +79,7 @@ export interface DocumentCounts {
 }
 
 /** Limits of the cache: number of documents, and their estimated bytes; one over a quarter of them is not cached. */
-const maxDocuments = 1000;
+export const maxDocuments = 1000;
 const maxBytes = 64 * 1024 * 1024;
 
 /** The documents of one schema. */

@@ -3,11 +3,15 @@ import type { Config } from '../../config/config.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import type { AnswerFacts } from '../../shared/observation.ts';
+import type { NamedDocument } from '../documents/trusted-list.ts';
 import type { Text } from './answer/compressed-text.ts';
 import type { BatchUse } from './batch-use.ts';
 
 /** The relevant members of a request body, their JSON types checked. */
-export interface GraphQLRequest {
+export interface GraphQLRequest extends NamedDocument, Omit<ChosenRequest, 'query'> {}
+
+/** A request whose document is found. */
+export interface ChosenRequest {
   readonly query: string;
   readonly operationName: string | null;
   /** Integers beyond JavaScript's exact range are `bigint`, other such numbers are text; nothing is rounded. */
@@ -25,6 +29,8 @@ export interface RequestContext {
   readonly showHints: boolean;
   /** Exempt from limits of depth, aliases, tokens, cost and root fields. */
   readonly unlimited: boolean;
+  /** May run documents that are not trusted. */
+  readonly anyDocument: boolean;
   /** Position in the primary's log that the server of a query must have reached; absent: any. */
   readonly minWalPosition?: bigint | null;
   /** Mutations are refused: the request came by GET. */
@@ -33,13 +39,17 @@ export interface RequestContext {
   readonly batch?: BatchUse;
 }
 
-/** What hints a role gets, and whether it passes the limits of requests. */
+/** The options that `privilegesOf` reads. */
+export type PrivilegeOptions = Pick<Config, 'serviceRole' | 'localProject' | 'limits' | 'trustedOnly'>;
+
+/** What hints a role gets, whether it passes the limits of requests, and which documents it may run. */
 export function privilegesOf(
-  { serviceRole, localProject, limits }: Pick<Config, 'serviceRole' | 'localProject' | 'limits'>,
+  { serviceRole, localProject, limits, trustedOnly }: PrivilegeOptions,
   role: string,
-): Pick<RequestContext, 'showHints' | 'unlimited'> {
+): Pick<RequestContext, 'showHints' | 'unlimited' | 'anyDocument'> {
   const isService = role === serviceRole;
-  return { showHints: localProject || isService, unlimited: isService && !limits.limitServiceRole };
+  const unlimited = isService && !limits.limitServiceRole;
+  return { showHints: localProject || isService, unlimited, anyDocument: isService || !trustedOnly };
 }
 
 /** A finished answer, with facts for the edge and the log. */

@@ -11,6 +11,7 @@ import { PublicError } from '../../shared/errors.ts';
 import { about, listOf, named, objectOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
 import { bindSlots } from '../compile/input/bind-slot.ts';
 import { coerceVariables } from '../compile/input/document-variables.ts';
+import { chooseDocument } from '../documents/trusted-list.ts';
 import type { GraphQLRequest } from './executor.ts';
 import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';
@@ -45,9 +46,9 @@ export function bindOperation({ shared }: RoleReflection, request: GraphQLReques
   if (directiveError !== null) {
     return refused(`The comment directive of ${directiveError.object} is malformed: ${directiveError.problem}`);
   }
-  const document = shared.documents.prepare(request.query, null);
-  if (document.kind === 'refused') return document;
   try {
+    const document = shared.documents.prepare(chooseDocument(null, request, true), null);
+    if (document.kind === 'refused') return document;
     const { operation, places, compiler } = shared.documents.choose(document, request.operationName);
     const asked = { values: request.variables ?? {}, suggestions: true };
     const coerced = coerceVariables(shared.schema, operation, places, asked);

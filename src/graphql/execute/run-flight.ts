@@ -12,7 +12,8 @@ import type { Replicas } from '../../postgres/pool/replicas.ts';
 import type { FlightResult } from '../../postgres/wire/flight.ts';
 import type { Observe, Stopwatch } from '../../shared/observation.ts';
 import { bytesLeft } from '../compile/input/bind-slot.ts';
-import type { GraphQLRequest, RequestContext } from './executor.ts';
+import type { TrustedDocuments } from '../documents/trusted-documents.ts';
+import type { ChosenRequest, RequestContext } from './executor.ts';
 import type { RequestLimits } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';
@@ -24,6 +25,8 @@ export interface ExecuteOptions {
   /** They answer queries if recent enough; null: none. */
   readonly replicas: Replicas | null;
   readonly reflector: Reflector;
+  /** Null: there are none. */
+  readonly trusted: Pick<TrustedDocuments, 'list'> | null;
   readonly limits: RequestLimits;
   readonly maxResponseBytes: number;
   readonly requestTimeoutMs: number;
@@ -43,7 +46,7 @@ export interface Written {
 /** One request of one caller. */
 export interface Execution {
   readonly caller: Caller;
-  readonly request: GraphQLRequest;
+  readonly request: ChosenRequest;
   readonly context: RequestContext;
   readonly watch: Stopwatch;
   /** Receives the position after a mutation; null: not needed. */

@@ -48,20 +48,21 @@ export function readRequest(text: string): GraphQLRequest {
 }
 
 /** The parameters of a GET request that are read; others are ignored. */
-const parameters = ['query', 'operationName', 'variables', 'extensions'] as const;
+const parameters = ['query', 'documentId', 'operationName', 'variables', 'extensions'] as const;
 
 /** Reads the query string of a GET request. @throws PublicError as `readRequests`. */
 export function readQueryString(text: string): GraphQLRequest {
   const given = new URLSearchParams(decodable(text));
   const twice = parameters.find((name) => given.getAll(name).length > 1);
   if (twice !== undefined) throw new PublicError('BAD_REQUEST', `The URL has the parameter "${twice}" twice.`);
-  const [query, operationName, variables, extensions] = parameters.map((name) => given.get(name) || null);
-  if (query === null && extensions === null) {
+  const [query, documentId, operationName, variables, extensions] = parameters.map((name) => given.get(name) || null);
+  if (query === null && documentId === null && extensions === null) {
     const hint = 'Send "?query=…", or the request with POST. A browser that opens the address gets GraphiQL.';
     throw new PublicError('BAD_REQUEST', 'The URL must have the parameter "query".', { hint });
   }
   return toRequest({
-    query: query ?? undefined,
+    query,
+    documentId,
     operationName,
     variables: variables ? parseJson(variables, 'The parameter "variables"') : null,
     extensions: extensions ? parseJson(extensions, 'The parameter "extensions"') : null,
@@ -85,19 +86,21 @@ export function readFormRequest(form: URLSearchParams): GraphQLRequest {
     const hint = 'Send the header "Content-Type: application/json".';
     throw new PublicError('BAD_REQUEST', 'The request body is JSON, sent as a form.', { hint });
   }
-  const variables = form.get('variables');
+  const [query, documentId, operationName, variables, extensions] = parameters.map((name) => form.get(name) || null);
   return toRequest({
-    query: form.get('query') ?? undefined,
-    operationName: form.get('operationName') || null,
+    query,
+    documentId,
+    operationName,
     variables: variables ? parseJson(variables, 'The form field "variables"') : null,
+    extensions: extensions ? parseJson(extensions, 'The form field "extensions"') : null,
   });
 }
 
 /** Reads one object of a body. @throws PublicError as `readRequests`. */
 export function toRequest(body: Readonly<Record<string, unknown>>): GraphQLRequest {
-  const { query, operationName = null, variables = null } = body;
-  if (typeof query !== 'string') {
-    if (isHashOfQuery(body.extensions)) throw new PublicError('BAD_REQUEST', 'PersistedQueryNotSupported');
+  const { query = null, operationName = null, variables = null } = body;
+  const documentId = documentIdOf(body);
+  if (typeof query !== 'string' && (query !== null || documentId === null)) {
     throw new PublicError('BAD_REQUEST', 'The request must have the member "query", a string.');
   }
   if (typeof variables !== 'object' || Array.isArray(variables)) {
@@ -106,12 +109,20 @@ export function toRequest(body: Readonly<Record<string, unknown>>): GraphQLReque
   if (operationName !== null && typeof operationName !== 'string') {
     throw new PublicError('BAD_USER_INPUT', 'operationName must be a string');
   }
-  return { query, operationName, variables: variables as GraphQLRequest['variables'] };
+  return { query, documentId, operationName, variables: variables as GraphQLRequest['variables'] };
 }
 
-/** Clients of automatic persisted queries send the full query after one specific error message. */
-function isHashOfQuery(extensions: unknown): boolean {
-  return typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions;
+/** The id by GraphQL over HTTP, or the hash by which clients of Apollo and urql name a document; null: none. */
+function documentIdOf({ documentId = null, extensions }: Readonly<Record<string, unknown>>): string | null {
+  const hashed = isObject(extensions) && isObject(extensions.persistedQuery) ? extensions.persistedQuery : null;
+  const { sha256Hash = '' } = hashed ?? {};
+  if ((documentId !== null && typeof documentId !== 'string') || (hashed !== null && typeof sha256Hash !== 'string')) {
+    throw new PublicError('BAD_REQUEST', 'The id of a document must be a string.');
+  }
+  if (documentId !== null && hashed !== null && documentId !== sha256Hash) {
+    throw new PublicError('BAD_REQUEST', '"documentId" and "extensions.persistedQuery" name two documents.');
+  }
+  return documentId ?? (hashed === null ? null : (sha256Hash as string));
 }
 
 // A cheap test: a long number inside a string only costs the slower parse.

@@ -23,6 +23,8 @@ interface YogaRequest {
 
 interface Exchange {
   readonly request: YogaRequest;
+  /** What the body holds. Yoga reads no ids of documents. */
+  graphql?: GraphQLRequest;
   answer?: Answer;
   failure?: unknown;
 }
@@ -63,19 +65,19 @@ const passThrough: Plugin<Record<string, unknown>, { exchange: Exchange }> = {
     const { exchange } = serverContext;
     setRequestParser(async (request) => {
       try {
-        const { query, operationName, variables } = await readBody(exchange.request.requestType, request);
-        return { query, ...(operationName !== null && { operationName }), ...(variables !== null && { variables }) };
+        exchange.graphql = await readBody(exchange.request.requestType, request);
+        return { query: exchange.graphql.query ?? '' };
       } catch (error) {
         exchange.failure = error;
         return new Response(null, { status: 400 });
       }
     });
   },
-  async onParams({ params, context, setResult }) {
+  async onParams({ context, setResult }) {
     const { exchange } = context;
-    const { query, operationName = null, variables = null } = params as Partial<GraphQLRequest>;
+    invariant(exchange.graphql !== undefined, 'the body is read before');
     try {
-      exchange.answer = await exchange.request.execute({ query: query ?? '', operationName, variables });
+      exchange.answer = await exchange.request.execute(exchange.graphql);
     } catch (error) {
       exchange.failure = error;
     }
@@ -96,7 +98,7 @@ async function readBody(type: RequestType, request: Request): Promise<GraphQLReq
   if (type === 'multipart') return readMultipart(request);
   const text = decodeText(new Uint8Array(await request.arrayBuffer()));
   if (type === 'urlencoded') return readFormRequest(new URLSearchParams(text));
-  if (type === 'graphql') return { query: text, operationName: null, variables: null };
+  if (type === 'graphql') return { query: text, documentId: null, operationName: null, variables: null };
   return readRequest(text);
 }
 
