@@ -68,7 +68,11 @@ class UsedTypes {
         this.#addField(info.getParentType(), field.name)?.add(name.value);
         this.#addType(info.getInputType());
       },
-      ObjectField: ({ name }) => void this.#addField(info.getParentInputType(), name.value),
+      ObjectField: ({ name }) => {
+        const outer = getNamedType(info.getParentInputType());
+        // An object of JSON has no members of the schema.
+        if (isInputObjectType(outer)) this.#addField(outer, name.value);
+      },
       ObjectValue: () => void this.#addType(info.getInputType()),
       VariableDefinition: ({ type }) => void this.#addWhole(typeFromAST(this.#schema, type)),
     };
