@@ -198,7 +198,7 @@ test('a row of a child table with the same key does not stand for a hidden one',
 
 test('forged names of indexes, columns and variables reach no SQL', async () => {
   const before = await everything();
-  const query = `mutation ($c: noteConstraint!, $u: [noteUpdateColumn!]!) {
+  const query = `mutation ($c: noteConstraint!, $u: [noteColumn!]!) {
     insertIntonoteCollection(objects: [{id: 2, body: "x"}], onConflict: {constraint: $c, updateColumns: $u}) { affectedCount } }`;
   for (const c of ['0', '1', 0, 'note_pkey) do update set body = 1; --', '__proto__', 'constructor', null]) {
     expect((await execution.run('anon', query, { variables: { c, u: [] } })).errors).toHaveLength(1);

@@ -111,7 +111,7 @@ test('without the extension, and of a table without flags, nothing of it is ther
   expect(await fields(plain, 'SaleAggregate')).toEqual(contract);
   expect(await fields(plain, 'SaleBoolAggregateResult')).toBeNull();
   expect(await fields(execution, 'SaleAggregate')).toEqual([
-    ...['count1', ...contract.slice(1), 'distinctCount0', 'stddev0', 'variance0', 'boolAnd0', 'boolOr0'],
+    ...['count1', ...contract.slice(1), 'distinctCount0', 'stddev0', 'variance0', 'boolAnd0', 'boolOr0', 'key0'],
   ]);
   expect(await fields(execution, 'SaleBoolAggregateResult')).toEqual(['paid0', 'sent0', 'hidden0']);
 });

@@ -141,7 +141,7 @@ describe('an upsert by such a key', () => {
 
   test('an upsert by such a key is offered for keys that an object may have, not for those that only the database sets', async () => {
     expect(await members('authorConstraint')).toEqual(['author_pkey']);
-    expect(await members('authorUpdateColumn')).toEqual(['name', 'born']);
+    expect(await members('authorColumn')).toEqual(['id', 'name', 'born']);
     expect([await members('pageConstraint'), await members('authorConstraint', 'authenticated')]).toEqual([undefined, undefined]); // biome-ignore format: one line
   });
 });

@@ -136,9 +136,20 @@ describe('the keys', () => {
 
   test('the keys need not be selected', async () => {
     expect(await groups('by: [{column: state}]', '__typename n: count')).toEqual([
-      ...[2, 1, 1, 1].map((n) => ({ __typename: 'SaleGroup', n })),
+      ...[2, 1, 1, 1].map((n) => ({ __typename: 'SaleAggregate', n })),
     ]);
-    expect(await groups('by: {column: state}, first: 1', '__typename')).toEqual([{ __typename: 'SaleGroup' }]);
+    expect(await groups('by: {column: state}, first: 1', '__typename')).toEqual([{ __typename: 'SaleAggregate' }]);
+  });
+
+  test('all rows together have no keys: they are null', async () => {
+    const aggregate = 'aggregate { key { __typename state price } count }';
+    const { saleCollection } = await execution.data('anon', `{ saleCollection { ${aggregate} } }`);
+    expect(saleCollection.aggregate).toEqual({
+      key: { __typename: 'SaleGroupKey', state: null, price: null },
+      count: 5,
+    });
+    const alone = await execution.data('anon', '{ saleCollection { aggregate { key { state } } } }');
+    expect(alone.saleCollection.aggregate).toEqual({ key: { state: null } });
   });
 
   test('the keys are variables, in whole or in part', async () => {
@@ -588,7 +599,7 @@ describe('names', async () => {
   const named = await createDatabase(`
     comment on schema public is '@graphql({"inflect_names": true})';
     create table team (id int primary key, "true" int, size int);
-    create table team_group (id int primary key);
+    create table team_group_key (id int primary key);
     create table part (id int primary key, kind int);
     create table part_column (id int primary key);
     create table part_distinct_count (id int primary key);
@@ -613,7 +624,7 @@ describe('names', async () => {
 
   test('that are taken leave groups out, and the rest stays', async () => {
     expect(await fields('TeamConnection')).toEqual(['edges', 'pageInfo', 'aggregate', 'nodes']);
-    expect(await fields('TeamGroup')).toEqual(['nodeId', 'id']);
+    expect(await fields('TeamGroupKey')).toEqual(['nodeId', 'id']);
     const added = ['distinctCount', 'stddev', 'variance'];
     expect(await fields('TeamAggregate')).toEqual(['count', 'sum', 'avg', 'min', 'max', ...added]);
     expect(await fields('PartConnection')).toEqual(['edges', 'pageInfo', 'aggregate', 'nodes']);
@@ -635,7 +646,7 @@ describe('names', async () => {
       .map(({ reason, fix }) => `${reason} ${fix}`)
       .join('\n');
     expect(reasons).toContain(
-      'Table public.team would have the type "TeamGroup", and table public.team_group has that name already.',
+      'Table public.team would have the type "TeamGroupKey", and table public.team_group_key has that name already.',
     );
     expect(reasons).toContain('Table public.part would have the type "PartColumn", and');
     expect(reasons).toContain(
@@ -665,7 +676,7 @@ test('without the extension, or without aggregates, nothing of it is there', asy
   };
   const [all, none] = [await types({ extensions: ['reads'] }), await types({ extensions: [] })];
   const ofTable = (base: string) =>
-    ['AggregateColumnFilter', 'AggregateFilter', 'AggregateOrderBy', 'Column', 'DistinctCount', 'DistinctCountFilter', 'Group', 'GroupBy', 'GroupKey'].map((type) => base + type); // biome-ignore format: a list of names
+    ['AggregateColumnFilter', 'AggregateFilter', 'AggregateOrderBy', 'Column', 'DistinctCount', 'DistinctCountFilter', 'GroupBy', 'GroupKey'].map((type) => base + type); // biome-ignore format: a list of names
   const expected = ['DateTruncation', ...ofTable('Sale'), ...ofTable('Sold')];
   expect(all).toEqual(expect.arrayContaining(expected));
   expect(none.filter((name) => expected.includes(name))).toEqual([]);

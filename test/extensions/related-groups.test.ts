@@ -153,7 +153,7 @@ test('names that are taken are left out and reported; columns without SELECT are
   expect(await fields('VisitGroupKey')).toEqual(['id', 'saleId', 'column', 'truncateId', 'atTown', 'atTownId', 'sale']);
   expect(await fields('TownColumn')).toEqual(['id', 'landId', 'name', 'founded', 'area']);
   expect(await fields('TownGroupKey')).toEqual(['id', 'landId', 'name', 'founded', 'area', 'land']);
-  expect(await fields('TownGroup')).toBeNull();
+  expect(await fields('TownAggregate')).toBeNull();
   const reasons = (await modelReader(database).omissions(['public'])).map(({ reason }) => reason);
   expect(reasons).toContain(
     'Table public.visit has no group by its relationship "truncate": the group has another entry of that name.',

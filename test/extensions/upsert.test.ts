@@ -202,7 +202,7 @@ describe('the argument', () => {
     const texts = new Set<string>();
     const whole =
       'mutation ($o: productOnConflict) { insertIntoproductCollection(objects: [{sku: "a", price: 5}], onConflict: $o) { affectedCount } }';
-    const parts = `mutation ($c: productConstraint!, $u: [productUpdateColumn!]!, $f: productFilter) {
+    const parts = `mutation ($c: productConstraint!, $u: [productColumn!]!, $f: productFilter) {
       insertIntoproductCollection(objects: [{sku: "a", price: 5}], onConflict: {constraint: $c, updateColumns: $u, filter: $f}) { affectedCount } }`;
     const [c, f] = ['product_tenant_sku_key', { price: { gt: 0 } }];
     for (const updateColumns of [

@@ -52,7 +52,7 @@ export function prepareGroups(
   const [first, offset] = (['first', 'offset'] as const).map((name) => readCount(document.argument(field, name), name));
   const having = prepareHaving(setting, entity, document.argument(field, 'having'));
   const order = readOrder(entity, keys, document.argument(field, 'orderBy'));
-  const type = `${entity.base}Group`;
+  const type = `${entity.base}Aggregate`;
   const parts = document.fields(field.nodes, [type]);
   return async (rows) => {
     const groups: Group[] = [];

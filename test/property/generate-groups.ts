@@ -45,7 +45,7 @@ export function writeGroups(
   }
   const keyFields = [...new Set([...chosen.map(([name]) => name), random.pick(all)[0], '__typename'])];
   const keySelection = `key ${writer.selections(`${base}GroupKey`, keyFields)}`;
-  const selection = writer.selections(`${base}Group`, [keySelection, 'count', ...computed]);
+  const selection = writer.selections(`${base}Aggregate`, [keySelection, 'count', ...computed]);
   return `groups${argumentsText(random.shuffle(entries))} ${selection}`;
 }
 

@@ -42,8 +42,10 @@ export function makeConflict(source: Source, table: Table, isSure: boolean): Con
   const uniques = table.uniques.filter(({ name }) => names.has(name));
   if (uniques.length === 0) return null;
   const { name, arbiter } = random.pick(uniques);
-  const update = schema.getType(`${table.name}UpdateColumn`) as GraphQLEnumType | undefined;
-  const allowed = update?.getValues().map((value) => value.name) ?? [];
+  const named = schema.getType(`${table.name}Column`) as GraphQLEnumType | undefined;
+  const inserted = inputFields(schema, `${table.name}InsertInput`);
+  const both = inserted.intersection(inputFields(schema, `${table.name}UpdateInput`));
+  const allowed = (named?.getValues() ?? []).map((value) => value.name).filter((column) => both.has(column));
   const some = random.some(allowed, random.pick([0, 0.3, 0.6]));
   const foreign = table.references.flatMap((reference) => reference.columns);
   const columns = isSure ? allowed.filter((column) => foreign.includes(column) || some.includes(column)) : some;

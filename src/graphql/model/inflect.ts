@@ -96,7 +96,6 @@ function allTypeNames(base: string) {
     distinctCountFilter: `${base}DistinctCountFilter`,
     aggregateColumnFilter: `${base}AggregateColumnFilter`,
     column: `${base}Column`,
-    group: `${base}Group`,
     groupKey: `${base}GroupKey`,
     groupBy: `${base}GroupBy`,
     aggregateOrderBy: `${base}AggregateOrderBy`,
@@ -110,7 +109,6 @@ function allTypeNames(base: string) {
     removeInput: `${base}RemoveInput`,
     onConflict: `${base}OnConflict`,
     constraint: `${base}Constraint`,
-    updateColumn: `${base}UpdateColumn`,
     updateEntry: `${base}UpdateEntry`,
   } as const;
 }

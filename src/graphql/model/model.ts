@@ -187,9 +187,8 @@ export interface Table extends QualifiedName {
   readonly conflictTargets: readonly ConflictTarget[];
   /** Unique keys that name a row in a link (extension `writes`). */
   readonly keys: readonly TableKey[];
-  /** The root field for lists of updates exists (extension `writes`). */
+  /** The root field for lists of updates, and the commands with one for one row (extension `writes`). */
   readonly updateMany: boolean;
-  /** The commands with a root field for one row (extension `writes`). */
   readonly rowWrites: readonly WriteCommand[];
   /** The table's extension types whose names are free. */
   readonly addedTypes: readonly TableType[];

@@ -17,6 +17,7 @@ import { describeSharedType, describesAnything, describeType } from './describe-
 import { LazySchema } from './lazy-schema.ts';
 import { type DefineType, type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
 import { defineAggregateTypes } from './types/aggregate-types.ts';
+import { defineColumnType } from './types/column-type.ts';
 import { defineCompositeInputs } from './types/composite-inputs.ts';
 import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connection-types.ts';
 import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
@@ -219,6 +220,7 @@ function defineTableTypes(context: SchemaContext, table: Table, define: DefineTy
   defineFunctionInputs(context, table, define);
   if (table.aggregate) defineAggregateTypes(context, table, define);
   defineRelatedFilterTypes(context, table, define);
+  defineColumnType(context, table, define);
   defineGroupTypes(context, table, define);
   if (hasWriteInput(context, table, 'insert')) defineConflictTypes(context, table, define);
   defineWriteTypes(context, table, 'insert', define);

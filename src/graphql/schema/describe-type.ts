@@ -51,7 +51,7 @@ const fieldTexts: Texts<FieldOrigin> = {
   distinct_counts: 'How many different values each column has.',
   distinct_count: ({ column }) => `How many different values ${column.fieldName} has.`,
   groups: 'The rows that match the filter, in groups of equal values.',
-  group_keys: 'What the rows of the group have in common.',
+  group_keys: 'What the rows of a group have in common.',
   group_related: ({ target }) => `What their related rows of ${target.baseName} have in common.`,
 };
 

@@ -11,7 +11,6 @@ import type {
   ConnectionEntry,
   ConnectionPlan,
   EdgeEntry,
-  GroupEntry,
   GroupKey,
   Keyed,
   LimitPlan,
@@ -22,7 +21,7 @@ import type {
 } from './plan.ts';
 import { planFilter } from './plan-filter.ts';
 import { planGroups, planKeys } from './plan-groups.ts';
-import { addOrderCost, columnOf, planOrder } from './plan-order.ts';
+import { addOrderCost, planOrder, readColumn } from './plan-order.ts';
 import { planLimit, planPage } from './plan-page.ts';
 import {
   descend,
@@ -86,10 +85,15 @@ function planConnectionEntry(
     case 'page_info':
       return { kind, entries: planBelow(planner, field, planPageFact) };
     case 'aggregate':
-      return { kind, entries: planBelow(planner, field, (entry) => planAggregateEntry(planner, source.table, entry)) };
+      return {
+        kind,
+        entries: planBelow(planner, field, (entry) => planAggregateEntry(planner, source.table, entry, [])),
+      };
     case 'groups': {
       const groups = planGroups(planner, source.table, inputsOf(planner, field), nesting);
-      const entries = planBelow(planner, field, (entry) => planGroupEntry(planner, source.table, entry, groups.keys));
+      const entries = planBelow(planner, field, (entry) =>
+        planAggregateEntry(planner, source.table, entry, groups.keys),
+      );
       return { kind, groups: { ...groups, entries } };
     }
     default:
@@ -132,11 +136,18 @@ function planPageFact(field: MergedFields): { readonly kind: PageFact } {
   }
 }
 
-function planAggregateEntry(planner: Planner, table: Table, field: MergedFields): Unkeyed<AggregateEntry> {
+/** @param keys Those of groups; none for all rows together. */
+function planAggregateEntry(
+  planner: Planner,
+  table: Table,
+  field: MergedFields,
+  keys: readonly GroupKey[],
+): Unkeyed<AggregateEntry> {
+  if (field.origin.kind === 'group_keys') return planKeys(planner, keys, field, table);
   if (field.origin.kind === 'aggregate_count') {
     const column = maybeInputOf(inputsOf(planner, field), 'count_column');
     if (column?.state() !== 'value') return { kind: 'count' };
-    return { kind: 'count_values', column: columnOf(table, Number(column.choice())) };
+    return { kind: 'count_values', column: readColumn(table, column) };
   }
   const { origin: of } = field;
   const entries = planBelow(planner, field, ({ origin }): ColumnAggregate => {
@@ -145,16 +156,6 @@ function planAggregateEntry(planner: Planner, table: Table, field: MergedFields)
     return { kind: 'aggregate', function: of.function, column: origin.column };
   });
   return { kind: 'function', entries };
-}
-
-function planGroupEntry(
-  planner: Planner,
-  table: Table,
-  field: MergedFields,
-  keys: readonly GroupKey[],
-): Unkeyed<GroupEntry> {
-  if (field.origin.kind !== 'group_keys') return planAggregateEntry(planner, table, field);
-  return planKeys(planner, keys, field, table);
 }
 
 /** An order that starts with the columns of `distinctOn`, so that the first of equal rows is defined (docs/filters.md). */
@@ -181,5 +182,5 @@ function orderByDistinctFirst(table: Table, distinctOn: Input | null, order: rea
 }
 
 function planColumns(table: Table, distinctOn: Input): Set<Column> {
-  return new Set([...distinctOn.items()].map((item) => columnOf(table, Number(item.choice()))));
+  return new Set([...distinctOn.items()].map((item) => readColumn(table, item)));
 }

@@ -13,7 +13,7 @@ import { spend } from '../input/plan-budget.ts';
 import type { GroupKey, GroupKeys, GroupsPlan, GroupTerm, LimitPlan, OrderExpression } from './plan.ts';
 import { aggregatedColumn } from './plan-aggregate.ts';
 import { planFilter } from './plan-filter.ts';
-import { addExpressionCost, allRows, columnOf, directionOf } from './plan-order.ts';
+import { addExpressionCost, allRows, directionOf, readColumn } from './plan-order.ts';
 import { planLimit, planOffset } from './plan-page.ts';
 import { planAggregateConditions } from './plan-related-aggregate.ts';
 import {
@@ -134,7 +134,7 @@ function planKey(item: Input, place: Place): GroupKey {
   const [first] = related;
   if (related.length + (column ? 1 : 0) !== 1) throw refuseInput('A key of "by" is one column: give one.', item);
   const units = [given.get('truncate'), given.get('time_zone')] as const;
-  if (first === undefined) return planColumn(columnOf(place.table, Number(column!.choice())), place.way, units);
+  if (first === undefined) return planColumn(readColumn(place.table, column!), place.way, units);
   const misplaced = units.find((unit) => unit !== undefined);
   if (misplaced) throw refuseInput('"truncate" and "timeZone" stand beside "column".', misplaced);
   return planKey(first.input, furtherBy(first.origin, place));

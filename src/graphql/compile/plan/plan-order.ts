@@ -3,6 +3,7 @@ import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import type { AggregateFunction } from '../../model/codecs.ts';
 import type { Column, Table } from '../../model/model.ts';
+import { isInColumns } from '../../model/tables/columns.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { type PlanBudget, spend } from '../input/plan-budget.ts';
@@ -73,6 +74,13 @@ export function columnOf(table: Table, number: number): Column {
   const column = table.columns.find((candidate) => candidate.number === number);
   invariant(column, `table ${table.name} has no column ${number}`);
   return column;
+}
+
+/** The column that a value of *B*`Column` names where columns are read; the enum has those of upserts, too. */
+export function readColumn(table: Table, value: Input): Column {
+  const column = columnOf(table, Number(value.choice()));
+  if (isInColumns(column)) return column;
+  throw refuseInput(`"${column.fieldName}" is for "updateColumns" alone: rows are not compared by it.`, value);
 }
 
 /** @param level Counts the values above: each is passed again by all below it. */

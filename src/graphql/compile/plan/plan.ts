@@ -166,11 +166,12 @@ type PageInfoEntry = Keyed<Typename | { readonly kind: PageFact }>;
 /** Fields of the page info. */
 export type PageFact = 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_previous_page';
 
-/** A key of the `aggregate` object. */
+/** A key of the `aggregate` object, or of a group. */
 export type AggregateEntry = Keyed<
   | Typename
   | Extract<GroupExpression, { readonly kind: 'count' | 'count_values' }>
   | { readonly kind: 'function'; readonly entries: readonly AggregateColumnEntry[] }
+  | GroupKeys
 >;
 
 /** A key below `sum`, `avg`, `min`, `max` or `distinctCount`. */
@@ -188,7 +189,7 @@ export interface GroupsPlan {
   readonly order: readonly GroupTerm[];
   readonly limit: LimitPlan;
   readonly offset: LimitPlan | null;
-  readonly entries: readonly GroupEntry[];
+  readonly entries: readonly AggregateEntry[];
 }
 
 /** A value that a group's rows share. */
@@ -206,9 +207,6 @@ export interface GroupTerm {
   readonly descending: boolean;
   readonly nullsFirst: boolean;
 }
-
-/** A key of a group. */
-export type GroupEntry = AggregateEntry | Keyed<GroupKeys>;
 
 /** The object of keys, or that of a related row: null if none of its columns is one. A key has its index in the list. */
 export type GroupKeys = { readonly kind: 'keys'; readonly entries: readonly GroupKeyEntry[] | null };

@@ -7,7 +7,7 @@
 import { aggregateRow } from '../../model/codecs.ts';
 import { comparedAs, type Table } from '../../model/model.ts';
 import { scalarRow } from '../../model/scalars.ts';
-import type { AggregateEntry, ColumnAggregate, GroupExpression } from '../plan/plan.ts';
+import type { AggregateEntry, ColumnAggregate, GroupExpression, GroupKeys } from '../plan/plan.ts';
 import { where } from '../sql/condition.ts';
 import { printAggregated } from '../sql/expression.ts';
 import { type Member, type ObjectPrinter, printEntries, printObject, type SizedValue } from '../sql/object.ts';
@@ -23,6 +23,8 @@ interface ComputedRows {
   /** The alias of the select. */
   readonly alias: string;
 }
+
+type KeyPrinter = (index: number) => Sql | SizedValue;
 
 /** Collects the values that a select computes, each once, and builds objects from them. */
 export class Computed {
@@ -57,11 +59,21 @@ export class Computed {
     return [...this.#columns.keys()].indexOf(idOf(expression)) + 1;
   }
 
-  /** The value of an entry of an aggregate object. */
-  print(entry: Exclude<AggregateEntry, { kind: 'typename' }>): Sql {
+  /** The value of an entry of an aggregate object. @param printKey Prints a key, by index; without groups there is none. */
+  print(entry: Exclude<AggregateEntry, { kind: 'typename' }>, printKey: KeyPrinter = () => sql`null`): Sql {
+    if (entry.kind === 'keys') return this.#printKeys(entry, printKey);
     if (entry.kind !== 'function') return this.compute(entry);
     const print = this.#isExact ? printExact : printNumber;
     return this.object(printEntries(entry.entries, (item) => measured(print(this.compute(item), item), item)));
+  }
+
+  #printKeys({ entries }: GroupKeys, printKey: KeyPrinter): Sql {
+    if (entries === null) return sql`null`;
+    const members = printEntries(entries, (entry) => {
+      if (entry.kind === 'keys') return this.#printKeys(entry, printKey);
+      return entry.index === null ? sql`null` : printKey(entry.index);
+    });
+    return this.object(members);
   }
 
   /** An object nested in the select's object. */

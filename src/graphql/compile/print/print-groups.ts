@@ -9,7 +9,7 @@
  * different one.
  */
 import { comparedAs } from '../../model/model.ts';
-import type { GroupKey, GroupKeys, GroupsPlan, GroupTerm } from '../plan/plan.ts';
+import type { GroupKey, GroupsPlan, GroupTerm } from '../plan/plan.ts';
 import { printCondition, where } from '../sql/condition.ts';
 import { printEntries, printObject } from '../sql/object.ts';
 import { printOperand } from '../sql/operator.ts';
@@ -28,20 +28,12 @@ export function printGroups(printer: SqlPrinter, plan: GroupsPlan, rows: RowSet)
   const name = printer.names.next('g');
   const computed = new Computed(printer, { row, table: rows.table, alias: name });
   const keys = plan.keys.map((key, index) => computed.add(`k${index}`, printKey(key, sortKeys[index]!)));
-  const printKeys = ({ entries }: GroupKeys): Sql => {
-    if (entries === null) return sql`null`;
-    const inner = printEntries(entries, (entry) => {
-      if (entry.kind === 'keys') return printKeys(entry);
-      if (entry.index === null) return sql`null`;
-      const { type } = plan.keys[entry.index]!.column;
-      const value = printOutput(keys[entry.index]!, type!, printer.enums);
-      return maxBytesOf(type) === null ? { value, of: 'json' } : value;
-    });
-    return computed.object(inner);
+  const printKeyed = (index: number) => {
+    const { type } = plan.keys[index]!.column;
+    const value = printOutput(keys[index]!, type!, printer.enums);
+    return maxBytesOf(type) === null ? ({ value, of: 'json' } as const) : value;
   };
-  const members = printEntries(plan.entries, (entry) =>
-    entry.kind === 'keys' ? printKeys(entry) : computed.print(entry),
-  );
+  const members = printEntries(plan.entries, (entry) => computed.print(entry, printKeyed));
   const object = printObject(printer, members);
   const order = plan.order.map((term) => printTerm(computed, term, plan.keys, rows.isStored));
   const groupBy = list(keys.map((_, index) => integerLiteral(index + 1)));

@@ -82,8 +82,7 @@ function visitConnection(checks: Checks, { source: { table }, order, entries }: 
     if (entry.kind === 'aggregate') checkColumns(checks, table, entry.entries.flatMap(aggregated));
     if (entry.kind === 'groups') {
       for (const { expression } of entry.groups.keys) checkExpression(checks, table, expression);
-      const others = entry.groups.entries.flatMap((of) => (of.kind === 'keys' ? [] : aggregated(of)));
-      checkColumns(checks, table, others);
+      checkColumns(checks, table, entry.groups.entries.flatMap(aggregated));
     }
   }
 }

@@ -6,7 +6,7 @@ import type { EnumTypes } from '../enums.ts';
 import type { Model, Routine, Table } from '../model.ts';
 import { hasExtension, type ModelContext, noteOmission } from '../model-context.ts';
 import { noteMisplaced } from '../routines/function-entries.ts';
-import { isJsonResult } from '../tables/columns.ts';
+import { isInColumns, isJsonResult } from '../tables/columns.ts';
 import { addEntries, type Named } from './added-entries.ts';
 import { addTypes } from './added-types.ts';
 import { addConflictTargets } from './conflict-targets.ts';
@@ -46,7 +46,7 @@ function noteArguments(
         addition !== null &&
         table !== undefined &&
         hasExtension(context, table, 'reads') &&
-        (type !== 'columns' || table.addedTypes.includes('column')),
+        (type !== 'columns' || (table.addedTypes.includes('column') && table.columns.some(isInColumns))),
     );
     const takesPath = isJsonResult(result) && hasExtension(context, routine, 'reads');
     const added = [

@@ -138,7 +138,7 @@ function aggregateFilterTypes(table: Table): readonly TableType[] {
 function groupTypes(table: Table): readonly TableType[] {
   if (!table.columns.some(isGroupable)) return [];
   if (!table.columns.some(isInColumns)) return ['distinctCount'];
-  const own = ['column', 'groupBy', 'groupKey', 'group', 'aggregateOrderBy', 'distinctCount'] as const;
+  const own = ['column', 'groupBy', 'groupKey', 'aggregateOrderBy', 'distinctCount'] as const;
   const hasFlags = table.columns.some(({ fieldName, bool }) => fieldName !== null && bool !== null);
   return [...own, ...aggregateFilterTypes(table), ...(hasFlags ? (['bool'] as const) : [])];
 }
@@ -149,7 +149,7 @@ function operatorTypes(table: Table): readonly TableType[] {
 
 function conflictTypes({ conflictTargets, columns }: Table): readonly TableType[] {
   if (conflictTargets.length === 0) return [];
-  return ['constraint', 'onConflict', ...(columns.some(isUpsertable) ? (['updateColumn'] as const) : [])];
+  return ['constraint', 'onConflict', ...(columns.some(isUpsertable) ? (['column'] as const) : [])];
 }
 
 /** Finds what has a root field of mutations, by its name. Without a list of them, which ten thousand tables make long. */

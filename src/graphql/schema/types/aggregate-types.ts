@@ -11,7 +11,9 @@ import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';
-import { addedEnum, addedObject, type SchemaContext } from '../schema-context.ts';
+import { addedObject, type SchemaContext } from '../schema-context.ts';
+import { readEnum } from './column-type.ts';
+import { hasGroups } from './group-types.ts';
 import { scalarTypes } from './scalars.ts';
 
 type Results = ReturnType<typeof aggregateRow>['results'];
@@ -44,8 +46,8 @@ export function takingFunctions({ hasReads }: SchemaContext, table: Table): read
   );
 }
 
-/** The aggregate fields: those of *B*`Aggregate`, which each group has as well. */
-export function aggregateFields(context: SchemaContext, table: Table): GraphQLFieldConfigMap<unknown, unknown> {
+/** *B*`Aggregate`, which each group is as well: all rows are one without a key. */
+function aggregateFields(context: SchemaContext, table: Table): GraphQLFieldConfigMap<unknown, unknown> {
   const names = tableTypeNames(table.baseName);
   const ofFunctions = (isAdded: boolean) =>
     takingFunctions(context, table)
@@ -56,17 +58,19 @@ export function aggregateFields(context: SchemaContext, table: Table): GraphQLFi
         return [fn, type && typed(type as GraphQLOutputType, { kind: 'aggregate_function', function: fn })];
       });
   const distinct = addedObject(context, table, 'distinctCount');
+  const key = hasGroups(table) ? addedObject(context, table, 'groupKey') : null;
   return fieldMap<GraphQLFieldConfig<unknown, unknown>>([
     ['count', countField(context, table)],
     ...ofFunctions(false),
     ['distinctCount', distinct && typed(distinct, { kind: 'distinct_counts' })],
     ...ofFunctions(true),
+    ['key', key && typed(new GraphQLNonNull(key), { kind: 'group_keys' })],
   ]);
 }
 
 function countField(context: SchemaContext, table: Table): GraphQLFieldConfig<unknown, unknown> {
   const field = typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'aggregate_count' });
-  const column = context.hasReads(table.namespace) ? addedEnum(context, table, 'column') : null;
+  const column = readEnum(context, table);
   return column === null ? field : { ...field, args: { column: typed(column, { kind: 'count_column' }) } };
 }
 

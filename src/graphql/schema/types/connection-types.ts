@@ -11,7 +11,8 @@ import { connectionArguments } from '../../model/connection-arguments.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { typed } from '../origin.ts';
-import { addedEnum, type SchemaContext } from '../schema-context.ts';
+import type { SchemaContext } from '../schema-context.ts';
+import { readEnum } from './column-type.ts';
 import { groupsField } from './group-types.ts';
 import { scalarTypes } from './scalars.ts';
 
@@ -49,7 +50,7 @@ export function argumentsOfConnection(
     Cursor: () => Cursor,
     filter: () => context.types.input(names.filter),
     orders: () => listOf(context.types.input(names.orderBy)),
-    columns: () => listOf(addedEnum(context, table, 'column')),
+    columns: () => listOf(readEnum(context, table)),
   };
   const offered = connectionArguments.filter(
     ({ name, addition }) => addition === null || (!own[name] && context.hasReads(table.namespace)),

@@ -1,4 +1,4 @@
-/** The types of `groups`: keys, condition and order, and the groups (docs/aggregates.md). */
+/** The types of `groups`: keys, condition and order (docs/aggregates.md). */
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigMap,
@@ -14,8 +14,8 @@ import type { Column, Table, TableType } from '../../model/model.ts';
 import { isGroupable, isInColumns } from '../../model/tables/columns.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';
-import { addedEnum, addedInput, addedObject, type SchemaContext } from '../schema-context.ts';
-import { aggregateFields } from './aggregate-types.ts';
+import { addedInput, addedObject, type SchemaContext } from '../schema-context.ts';
+import { readEnum } from './column-type.ts';
 import { StringEnumType } from './enum-types.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
@@ -44,20 +44,12 @@ export function defineGroupTypes(
     define(type, (name) => new GraphQLInputObjectType({ name, fields }));
   const defineObject = (type: TableType, fields: () => GraphQLFieldConfigMap<unknown, unknown>) =>
     define(type, (name) => new GraphQLObjectType({ name, fields }));
-  define('column', (name) => new StringEnumType({ name, values: columnValues(table) }));
   defineObject('distinctCount', () => distinctCountFields(table));
   // A type without fields is invalid.
   if (table.columns.some((column) => keyType(context, column) !== null)) {
     defineObject('groupKey', () => keyFields(context, table));
   }
   defineInput('groupBy', () => groupByFields(context, table));
-  if (hasGroups(table)) defineObject('group', () => groupFields(context, table));
-}
-
-function columnValues({ columns }: Table) {
-  return Object.fromEntries(
-    columns.filter(isInColumns).map(({ fieldName, number }) => [fieldName, { value: String(number) }]),
-  );
 }
 
 function keyType(context: SchemaContext, column: Column) {
@@ -90,19 +82,8 @@ function keyRelationships({ model, types }: SchemaContext, { relationships }: Ta
   });
 }
 
-function groupFields(context: SchemaContext, table: Table): GraphQLFieldConfigMap<unknown, unknown> {
-  const key = addedObject(context, table, 'groupKey');
-  const { count, distinctCount, ...functions } = aggregateFields(context, table);
-  return {
-    ...(key && { key: typed(new GraphQLNonNull(key), { kind: 'group_keys' }) }),
-    count: count!,
-    ...(distinctCount && { distinctCount }),
-    ...functions,
-  };
-}
-
 function groupByFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
-  const column = addedEnum(context, table, 'column')!;
+  const column = readEnum(context, table)!;
   const hasTruncation = context.model.addedTypes.includes('DateTruncation');
   const related = keyRelationships(context, table).map(({ relationship, target }) => {
     const type = addedInput(context, target, 'groupBy')!;
@@ -119,14 +100,15 @@ function groupByFields(context: SchemaContext, table: Table): GraphQLInputFieldC
 }
 
 /** Whether the rows of the table can be grouped: the required type names are free. */
-export function hasGroups({ addedTypes }: Table): boolean {
-  return (['column', 'groupBy', 'groupKey', 'group'] as const).every((type) => addedTypes.includes(type));
+export function hasGroups({ aggregate, addedTypes }: Table): boolean {
+  return aggregate && (['column', 'groupBy', 'groupKey'] as const).every((type) => addedTypes.includes(type));
 }
 
 /** `groups` of *B*`Connection`; null for none. */
 export function groupsField(context: SchemaContext, table: Table): GraphQLFieldConfig<unknown, unknown> | null {
   if (!hasGroups(table)) return null;
-  const [group, by] = [addedObject(context, table, 'group')!, addedInput(context, table, 'groupBy')!];
+  const group = context.types.object(tableTypeNames(table.baseName).aggregate)!;
+  const by = addedInput(context, table, 'groupBy')!;
   const having = addedInput(context, table, 'aggregateFilter');
   const order = addedInput(context, table, 'aggregateOrderBy');
   return {

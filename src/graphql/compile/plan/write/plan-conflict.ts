@@ -4,9 +4,10 @@
  * Refuses what filters refuse (plan-filter.ts).
  */
 import { invariant } from '../../../../shared/invariant.ts';
+import { isUpsertable } from '../../../model/extensions/conflict-targets.ts';
 import type { Table } from '../../../model/model.ts';
 import { inputFieldOrigin } from '../../../schema/origin.ts';
-import type { Input } from '../../input/input.ts';
+import { type Input, refuseInput } from '../../input/input.ts';
 import type { ConflictPlan, LimitPlan, ObjectsPlace } from '../plan.ts';
 import { planFilter } from '../plan-filter.ts';
 import { columnOf } from '../plan-order.ts';
@@ -51,7 +52,11 @@ function planColumns(table: Table, columns: Input | undefined): ConflictPlan['up
   const named = new Set(
     [...columns.items()].map((item) => {
       item.requireValue();
-      return columnOf(table, Number(item.choice()));
+      const column = columnOf(table, Number(item.choice()));
+      // The enum has the columns of reads, too.
+      if (isUpsertable(column)) return column;
+      const message = `"${column.fieldName}" cannot be updated: the role may not insert, update and read it.`;
+      throw refuseInput(message, item);
     }),
   );
   return [...named].sort((a, b) => a.number - b.number);

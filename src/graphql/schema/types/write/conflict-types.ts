@@ -6,13 +6,12 @@ import {
   type GraphQLNamedType,
   GraphQLNonNull,
 } from 'graphql';
-import { isUpsertable } from '../../../model/extensions/conflict-targets.ts';
 import { tableTypeNames } from '../../../model/inflect.ts';
-import type { Column, Table } from '../../../model/model.ts';
+import type { Table } from '../../../model/model.ts';
 import { typed } from '../../origin.ts';
 import { addedEnum, addedInput, type SchemaContext } from '../../schema-context.ts';
+import { updateEnum } from '../column-type.ts';
 import { StringEnumType } from '../enum-types.ts';
-import { valueType } from '../value-type.ts';
 
 /** Registers the types that the table has. */
 export function defineConflictTypes(
@@ -32,13 +31,6 @@ export function defineConflictTypes(
     names.onConflict,
     () => new GraphQLInputObjectType({ name: names.onConflict, fields: () => conflictFields(context, table) }),
   );
-  const columns = table.columns.filter((column) => isShown(context, column));
-  if (!table.addedTypes.includes('updateColumn') || columns.length === 0) return;
-  const values = columns.map(({ fieldName, number }) => [fieldName, { value: String(number) }] as const);
-  define(
-    names.updateColumn,
-    () => new StringEnumType({ name: names.updateColumn, values: Object.fromEntries(values) }),
-  );
 }
 
 /** `onConflict`, as an argument or a field; nothing for a table without *B*`OnConflict`. */
@@ -51,13 +43,9 @@ function hasConflicts({ addedTypes }: Table): boolean {
   return addedTypes.includes('onConflict') && addedTypes.includes('constraint');
 }
 
-function isShown(context: SchemaContext, column: Column): boolean {
-  return isUpsertable(column) && column.type !== null && valueType(context, column.type) !== null;
-}
-
 function conflictFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
   const constraint = addedEnum(context, table, 'constraint')!;
-  const column = addedEnum(context, table, 'updateColumn');
+  const column = updateEnum(context, table);
   const filter = context.types.input(tableTypeNames(table.baseName).filter);
   const columns = () => new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(column!)));
   return {
