@@ -6,12 +6,12 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parsePosition } from '../../postgres/wire/wal-position.ts';
-import { errorAnswer } from '../../server/error-body.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { type Code, errorCodes, PublicError } from '../../shared/errors.ts';
 import type { Stopwatch } from '../../shared/observation.ts';
 import { Utf8Text } from '../../shared/utf8-text.ts';
 import { CompressedText, type Text } from '../execute/answer/compressed-text.ts';
+import { toErrorEntry } from '../execute/answer/public-error.ts';
 import type { BatchUse } from '../execute/batch-use.ts';
 import type { Answer } from '../execute/executor.ts';
 import { run } from './graphql-answer.ts';
@@ -90,11 +90,10 @@ async function runMember(
     return await run(parts, request, toRequest(member), more);
   } catch (error) {
     if (!(error instanceof PublicError)) throw error;
-    const { body, code } = errorAnswer(error);
     return {
-      body,
+      body: JSON.stringify({ errors: [toErrorEntry(error)] }),
       executed: false,
-      codes: [code],
+      codes: [error.code],
       operationName: null,
       stages: { parseMs: 0, compileMs: 0, runMs: 0 },
     };
