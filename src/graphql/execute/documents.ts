@@ -15,6 +15,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { forgetStack, PublicError } from '../../shared/errors.ts';
+import { once } from '../../shared/once.ts';
 import { bytesPerToken, createCompiledOperations, OperationCompiler } from '../compile/compile-operation.ts';
 import { type DocumentVariables, examineVariables } from '../compile/input/document-variables.ts';
 import { filterVariables } from '../compile/input/filter-variables.ts';
@@ -138,14 +139,6 @@ export class Documents {
     this.#operations.set(operation, prepared);
     return prepared;
   }
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 interface PrepareOptions extends DocumentsOptions {

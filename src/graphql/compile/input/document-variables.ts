@@ -28,6 +28,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { PublicError } from '../../../shared/errors.ts';
+import { once } from '../../../shared/once.ts';
 import { hasGivenOrder } from '../../schema/given-order.ts';
 import { scalarTypes } from '../../schema/types/scalars.ts';
 import { coercerOf, type InputCoercer, PlainRecord } from './input-coercer.ts';
@@ -147,12 +148,7 @@ function readDeclarations(definitions: readonly Definition[]): DeclaredVariable[
 
 /** Coerces a default once, for all requests. */
 function defaultOf(node: ValueNode | undefined, type: GraphQLInputType): () => unknown {
-  if (node === undefined) return () => undefined;
-  let known: { readonly value: unknown } | null = null;
-  return () => {
-    known ??= { value: storableDefault(node, type) };
-    return known.value;
-  };
+  return node === undefined ? () => undefined : once(() => storableDefault(node, type));
 }
 
 function storableDefault(node: ValueNode, type: GraphQLInputType): unknown {
