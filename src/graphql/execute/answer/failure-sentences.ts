@@ -100,7 +100,7 @@ const writtenByFunction =
 const refusedRows: Readonly<Record<RowReading, string>> = {
   nothing: 'The row violates the policies for writing it, by their "with check". It is not read back.',
   returned:
-    'Either the policies for INSERT refuse the row, or those for SELECT do not show it to be read back. With affectedCount alone, it is not read back.',
+    'Either the policies for INSERT refuse the row, or those for SELECT do not show it to be read back. With affectedCount alone, which insertInto…Collection has, it is not read back.',
   always: 'Policies must allow the row as it is written, those for SELECT as well: it is read back.',
   key: 'Either the policies for INSERT refuse the row, or those for SELECT do not show it: its key is read back for related rows. With affectedCount alone and a given key, it is not.',
   changed_key:
