@@ -53,6 +53,26 @@ describe('a trading company', () => {
     ]);
   });
 
+  test('tags of PostGraphile are found, unless a directive stands beside them', async () => {
+    await database.query(`
+      comment on table address is e'@omit create,update\\n@name place\\nWhere goods go.';
+      comment on column customer.email is '@omit';
+      comment on constraint customer_billing_address_id_fkey on customer is e'@fieldName billing\\n@foreignFieldName billed';
+      comment on column customer.name is e'@name who\\n@graphql({"name": "who"})';
+      comment on column "order".note is 'Write to @omit or @name.'`);
+    const found = await findings(database, '--only', 'smart_comment');
+    expect(found.map(({ object, severity, message }) => [object, severity, message.split(': ')[1]])).toEqual([
+      ['public.address', 'warning', '@omit create,update, @name place. What they hid, grants must hide.'],
+      ['public.customer.email', 'warning', '@omit. What they hid, grants must hide.'],
+      [
+        'customer_billing_address_id_fkey on public.customer',
+        'warning',
+        '@fieldName billing, @foreignFieldName billed. What they hid, grants must hide.',
+      ],
+    ]);
+    await database.query(`comment on table address is 'Where goods go.'`);
+  });
+
   test('the fixes of several mistakes in one comment do not undo each other', async () => {
     const text = { inflect_names: 'yes', maxRows: 5, primary_key_colums: ['line'], totalCount: true };
     await database.query(`comment on table log is '@graphql(${JSON.stringify(text)})'`);

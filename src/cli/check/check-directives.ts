@@ -1,6 +1,6 @@
 /**
- * Checks of `pgreflect check` for keys of comment directives without effect: misspelled ones, and values that mean
- * "off". The gateway must accept them, because pg_graphql does.
+ * Checks of `pgreflect check` for what has no effect in comments: misspelled keys of directives, values that mean "off",
+ * and tags of PostGraphile. The gateway must accept them, because pg_graphql does.
  */
 import { snakeCase } from 'change-case';
 import { nearestName } from '../../config/nearest-name.ts';
@@ -10,7 +10,7 @@ import { type DirectiveHolder, directiveHolders } from '../../graphql/model/comm
 import { commentsOnly, createContext } from '../../graphql/model/model-context.ts';
 import { isObject } from '../../shared/json.ts';
 import { withoutPauses } from '../../shared/slices.ts';
-import { type Finding, findingKinds } from './finding.ts';
+import { type Finding, findingKinds, firstOf } from './finding.ts';
 
 /** The values of a key: switches are parsed leniently here; other values are checked when the directive is read. */
 type Kind = 'true' | 'enabled' | 'list' | 'any';
@@ -51,6 +51,26 @@ export function checkDirectives(catalog: Catalog): readonly Finding[] {
       return { check, severity: 'warning', object, message, fix: change && fix };
     });
   });
+}
+
+/** Comments that begin with the tags of PostGraphile. Those with a directive have been looked at. */
+export function findSmartComments(catalog: Catalog): readonly Finding[] {
+  const tagsOf = (address: DirectiveHolder['address']) =>
+    catalog.directive(...address).kind === 'none' ? smartTags(catalog.comment(...address) ?? '') : [];
+  const context = createContext(catalog, commentsOnly, null);
+  const holders = withoutPauses(directiveHolders(context, (address) => tagsOf(address).length > 0));
+  return holders.map(({ address, object }): Finding => {
+    const tags = firstOf(tagsOf(address));
+    const message = `The comment of ${object} has tags of PostGraphile, which have no effect here: ${tags}. What they hid, grants must hide.`;
+    return { check: 'smart_comment', severity: 'warning', object, message, fix: null };
+  });
+}
+
+/** The first lines, as long as each is a tag. */
+function smartTags(comment: string): readonly string[] {
+  const lines = comment.split('\n');
+  const end = lines.findIndex((line) => !/^@\w+(?:\s|$)/.test(line));
+  return (end === -1 ? lines : lines.slice(0, end)).map((line) => line.trim());
 }
 
 function findStrayKeys(catalog: Catalog, { address, object }: DirectiveHolder): readonly Stray[] {

@@ -16,7 +16,7 @@ import { findProblems } from '../shared/startup-checks.ts';
 import { commandLine } from '../shared/typed-options.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
-import { checkDirectives } from './check-directives.ts';
+import { checkDirectives, findSmartComments } from './check-directives.ts';
 import { securityChecks } from './check-security.ts';
 import { findSequencesBehind } from './check-sequences.ts';
 import { speedChecks } from './check-speed.ts';
@@ -103,6 +103,7 @@ async function runCheck(context: CommandContext): Promise<number> {
     const found = [
       ...describeSetup(setup),
       ...checkDirectives(catalog),
+      ...findSmartComments(catalog),
       ...(await runChecks(pool, scope, models, isChosen)),
       ...checkTrigger(catalog),
     ].filter((finding) => !isIgnored(finding));

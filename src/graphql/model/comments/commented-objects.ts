@@ -20,12 +20,19 @@ export interface DirectiveHolder {
   fix(keys: Keys): string | null;
 }
 
-/** All of them: namespaces, tables with their columns, routines, foreign keys, enums and domains. */
-export function* directiveHolders(context: ModelContext): Sliced<readonly DirectiveHolder[]> {
+/**
+ * All of them: namespaces, tables with their columns, routines, foreign keys, enums and domains.
+ *
+ * @param isWanted Takes other objects, by their addresses.
+ */
+export function* directiveHolders(
+  context: ModelContext,
+  isWanted = (address: DirectiveHolder['address']) => context.catalog.directive(...address).kind !== 'none',
+): Sliced<readonly DirectiveHolder[]> {
   const { catalog, access, namespaces } = context;
   const holders: DirectiveHolder[] = [];
   const add = (address: DirectiveHolder['address'], facts: () => Omit<DirectiveHolder, 'address'>) => {
-    if (catalog.directive(...address).kind !== 'none') holders.push({ address, ...facts() });
+    if (isWanted(address)) holders.push({ address, ...facts() });
   };
   const isExposed = (namespace: string) => namespaces.get(namespace)?.exposed === true;
   const isExposedTable = (table: CatalogTable) => offersTable(context, table) && isExposed(table.relnamespace);
