@@ -9,7 +9,7 @@ const database = await createDatabase(`
   create table person (id int primary key);
   create type size as enum ('small', 'large', 'extra large');
   create table product (id int primary key, name text, price numeric, code uuid, made timestamptz, tags text[], size size, data jsonb, in_stock int, category_id int references category,
-    search tsvector, sizes size[], label text generated always as (upper(name)) stored);
+    search tsvector, spots point[], number serial, label text generated always as (upper(name)) stored);
   create function far(product, x int) returns int language sql stable as 'select abs($1.id - x)';
   comment on table product is '@graphql({"aggregate": {"enabled": true}})';
   comment on function far is '@graphql({"order": true})';
@@ -207,12 +207,16 @@ test('the error of a mutation says that the role may write nothing', async () =>
 test.each([
   [where('{ inStock: { eq: 1 } }'), 'Did you mean "in_stock"?'],
   [by('[{ inStock: AscNullsLast }]'), 'Did you mean "in_stock"?'],
-  [where('{ sizes: { contains: [small] } }'), 'Columns of the type [size] have no filter.'],
+  [where('{ spots: { contains: ["(1,2)"] } }'), 'Columns of the type [Opaque] have no filter.'],
   [by('[{ data: AscNullsLast }]'), 'Columns of the type JSON have no order.'],
   [by('{ far: DescNullsLast }'), 'Give the arguments: far: { x: …, direction: DescNullsLast }.'],
   [
     'mutation { insertIntoproductCollection(objects: { id: 1, label: "x" }) { affectedCount } }',
-    '"label" takes no value here: the database fills it, or the role has no privilege to write it.',
+    '"label" takes no value here: the database fills it ("generated always"), or the role has no privilege to write it.',
+  ],
+  [
+    'mutation { updateproductCollection(set: { number: 2 }) { affectedCount } }',
+    '"number" is a generated key. No update changes it.',
   ],
   ['{ categoryCollection { edges { node { products { edges { cursor } } } } } }', 'Did you mean "productCollection"?'],
 ])('%s gets a hint with what the input has, where hints or introspection are on', async (query, hint) => {

@@ -229,9 +229,14 @@ function explainColumn(schema: GraphQLSchema, typeName: string, asked: string): 
   const [, row = '', use] = /^(\w+?)(Filter|OrderBy|InsertInput|UpdateInput)$/.exec(typeName) ?? [];
   const type = schema.getType(row);
   const column = isObjectType(type) ? type.getFields()[asked] : undefined;
-  if (column === undefined || fieldOrigin(column).kind !== 'column') return null;
+  const origin = column && fieldOrigin(column);
+  if (origin?.kind !== 'column') return null;
+  if (use === 'UpdateInput' && origin.column.generatedKey)
+    return name(`"${asked}" is a generated key. No update changes it.`);
   if (use === 'InsertInput' || use === 'UpdateInput')
-    return name(`"${asked}" takes no value here: the database fills it, or the role has no privilege to write it.`);
+    return name(
+      `"${asked}" takes no value here: the database fills it ("generated always"), or the role has no privilege to write it.`,
+    );
   return name(`Columns of the type ${getNullableType(column.type)} have no ${use === 'Filter' ? 'filter' : 'order'}.`);
 }
 
