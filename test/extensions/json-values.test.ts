@@ -220,6 +220,22 @@ describe('several schemas', () => {
       { variables: { v: '{"a": 1}' } },
     );
     expect(asked.errors).toBeUndefined();
+    // In lists and objects of JSON a variable has any type; in place of the whole, it is JSON.
+    const inside = 'query ($n: Int, $v: JSON) { itemCollection(filter: {data: {contains: VALUE}}) { nodes { id } } }';
+    for (const [value, count] of [
+      ['{a: {b: [$n]}}', 1],
+      ['[$n, {x: [[$n, $v]]}]', 0],
+    ] as const) {
+      const found = await strict.run('anon', inside.replace('VALUE', value), { variables: { n: 1, v: {} } });
+      expect(found.data?.itemCollection.nodes).toHaveLength(count);
+    }
+    for (const query of [
+      inside.replace('VALUE', '$n'),
+      'mutation ($n: Int) { insertItem(object: {id: 7, parts: [$n]}) { id } }',
+    ]) {
+      const { errors } = await strict.run('anon', query, { variables: { n: 1 } });
+      expect(errors![0].message).toBe('Variable "$n" of type "Int" used in position expecting type "JSON".');
+    }
   });
 
   test('there is one scalar, and the word of the comment is checked', async () => {

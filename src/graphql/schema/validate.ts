@@ -5,10 +5,13 @@
  * Introspection fields are always valid here: if introspection is off, answering them fails.
  */
 import {
+  type ASTNode,
   type ASTVisitor,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
+  getNullableType,
+  isScalarType,
   KnownOperationTypesRule,
   NoUnusedFragmentsRule,
   NoUnusedVariablesRule,
@@ -16,10 +19,13 @@ import {
   OverlappingFieldsCanBeMergedRule,
   SingleFieldSubscriptionsRule,
   specifiedRules,
+  TypeInfo,
   type ValidationContext,
   type ValidationRule,
   VariablesInAllowedPositionRule,
   validate,
+  visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import { LazySchema } from './lazy-schema.ts';
 
@@ -92,13 +98,33 @@ function overlappingFieldsRule(context: ValidationContext): ASTVisitor {
   return OverlappingFieldsCanBeMergedRule(Object.create(context, { reportError: { value: reportError } }));
 }
 
-/** Allows a variable `JSON` wherever a type of that name stands: JSON travels in two ways, and each place coerces it. */
+/**
+ * Allows a variable `JSON` wherever a type of that name stands: JSON travels in two ways, and each place coerces it. Allows any
+ * in a list that is JSON, as in an object: graphql-js compares the items of a list with the type of the whole.
+ */
 function allowedPositionsRule(context: ValidationContext): ASTVisitor {
+  let inLists: ReadonlySet<ASTNode> | null = null;
   const reportError = (error: GraphQLError) => {
     const [, given, expected] = positionTypes.exec(error.message) ?? [];
-    if (given === undefined || (given !== expected && given !== `${expected}!`)) context.reportError(error);
+    if (given !== undefined && (given === expected || given === `${expected}!`)) return;
+    inLists ??= expected === 'JSON' ? variablesInLists(context) : null;
+    if (error.nodes?.some((node) => inLists?.has(node)) !== true) context.reportError(error);
   };
   return VariablesInAllowedPositionRule(Object.create(context, { reportError: { value: reportError } }));
+}
+
+/** The variables in lists of JSON literals. */
+function variablesInLists(context: ValidationContext): ReadonlySet<ASTNode> {
+  const types = new TypeInfo(context.getSchema());
+  const found = new Set<ASTNode>();
+  const visitor: ASTVisitor = {
+    ListValue({ values }) {
+      const type = types.getParentInputType();
+      if (type && isScalarType(getNullableType(type))) for (const value of values) found.add(value);
+    },
+  };
+  visit(context.getDocument(), visitWithTypeInfo(types, visitor));
+  return found;
 }
 
 const positionTypes = /^Variable "\$\w+" of type "([\w![\]]+)" used in position expecting type "([\w![\]]+)"\.$/;
