@@ -13,6 +13,15 @@ export class Num {
   }
 }
 
+/** The text of a number, with any number of zeros behind the point. */
+export class NumText {
+  readonly number: Num;
+
+  constructor(number: Num) {
+    this.number = number;
+  }
+}
+
 /** Rows whose order PostgreSQL does not promise. */
 export class Unordered {
   readonly items: readonly Value[];
@@ -51,6 +60,7 @@ export type Value =
   | string
   | boolean
   | Num
+  | NumText
   | Unordered
   | OneOf
   | LooseCursor
@@ -70,6 +80,7 @@ export function parseJson(text: string): Value {
 /** JSON text of a value, for people: two values with equal texts are equal. */
 export function showValue(value: Value): string {
   if (value instanceof Num) return value.isApproximate ? String(Number(value.text)) : decimal(value.text);
+  if (value instanceof NumText) return `"${showValue(value.number)}"`;
   if (value instanceof Unordered) return `[${value.items.map(showValue).sort().join(', ')}]`;
   if (value instanceof LooseCursor) return JSON.stringify(`${value.cursor}${value.hasDigest ? ' and a digest' : ''}`);
   if (value instanceof OneOf) return value.values.map(showValue).join(' or ');
@@ -82,6 +93,8 @@ export function showValue(value: Value): string {
 /** Where two values first differ, as a path; null: nowhere. */
 export function findDifference(expected: Value, actual: Value, path = ''): string | null {
   if (expected instanceof Num) return isSameNumber(expected, actual) ? null : path;
+  if (expected instanceof NumText)
+    return typeof actual === 'string' && isSameNumber(expected.number, new Num(actual)) ? null : path;
   if (expected instanceof Unordered) {
     return Array.isArray(actual) && isSameBag(expected.items, actual) ? null : path;
   }

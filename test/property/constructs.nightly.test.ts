@@ -57,6 +57,9 @@ const names = [
     'hasAllKeys',
     'hasAnyKey',
     'matches',
+    'anyElement',
+    'everyElement',
+    'a list of an enum',
   ].map((name) => `filter by ${name}`),
   ...['0 deep', '1 deep', '2 deep', '3 deep'].map((depth) => `order by a column, ${depth}`),
   ...depths.map((depth) => `order by count, ${depth}`),
@@ -97,5 +100,7 @@ const names = [
     'distinctOn behind a cursor',
     'distinctOn beside an order by related rows',
     'order by rank',
+    'a rank',
+    'groups by a related row',
   ],
 ];

@@ -35,11 +35,15 @@ export function constructsOf({ query, variables }: Operation, model: ExpectedMod
       ...orderCalls.keys(),
     ]),
   );
+  const enumLists = [...model.entities.values()].flatMap(({ filters }) =>
+    [...filters].flatMap(([name, { type }]) => (type.isList && type.labels !== null ? [name] : [])),
+  );
   const isMutation = query.startsWith('mutation');
   visit(parse(query), {
     [Kind.FIELD](node: FieldNode) {
       const name = node.name.value;
       if (linked.has(name)) found.add(isMutation ? 'links below a written row' : 'links');
+      if (name.endsWith('Rank') && (node.arguments ?? []).length > 0) found.add('a rank');
       if (calls.has(name) && (node.arguments ?? []).length > 0) found.add('a field with an argument');
       if (name === 'groups' || name === 'distinctCount' || name === 'nodes') found.add(name);
       for (const { name: argument } of node.arguments ?? []) {
@@ -58,6 +62,8 @@ export function constructsOf({ query, variables }: Operation, model: ExpectedMod
         if (text?.includes('klingon')) found.add('an unknown configuration');
         if (argument.value === 'filter' && [...contents].some((each) => text?.includes(`"${each}":{`)))
           found.add('filter by the content of a function');
+        if (argument.value === 'filter' && enumLists.some((each) => text?.includes(`"${each}":{"`)))
+          found.add('filter by a list of an enum');
         if (argument.value === 'at') found.add(`a part of JSON${contents.has(name) ? ' of a function' : ''}`);
         if (name === 'totalCount') found.add('totalCount atMost');
         if (name === 'count') found.add('count of a column');
@@ -86,7 +92,8 @@ function readArgument(found: Set<string>, linked: ReadonlySet<string>, name: str
   if (name === 'groups orderBy') for (const element of listOf(input)) readOrder(new Set(), linked, element, 0);
   if (name === 'groups by') {
     for (const element of listOf(input))
-      for (const [entry, value] of element as Entries) if (value !== null) found.add(`groups by ${entry}`);
+      for (const [entry, value] of element as Entries)
+        if (value !== null) found.add(value instanceof Map ? 'groups by a related row' : `groups by ${entry}`);
   }
   if (name !== 'after' && name !== 'before') return;
   try {
@@ -106,6 +113,7 @@ function readFilter(found: Set<string>, linked: ReadonlySet<string>, input: Inpu
     if (name === 'aggregate') found.add(`filter by aggregate, ${depth} deep`);
     if (computations.has(name)) found.add(`filter by ${name}`);
     if (name === 'at') found.add('filter by a part of JSON');
+    if (name.endsWith('Element')) found.add(`filter by ${name}`);
     if (['hasKey', 'hasAllKeys', 'hasAnyKey', 'matches'].includes(name)) found.add(`filter by ${name}`);
     if (searches.has(name)) found.add('filter by text search');
     if (searches.has(name) && /" | <-> /.test(String(value))) found.add('filter by a phrase in a search');

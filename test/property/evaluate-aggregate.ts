@@ -1,7 +1,7 @@
 /**
  * Aggregates over raw rows (docs/aggregates.md).
  */
-import { Num, type Value } from './canonical.ts';
+import { Num, NumText, type Value } from './canonical.ts';
 import type { Document, Field } from './document.ts';
 import type { Computation, Entity } from './expected-model.ts';
 import type { Oracle } from './oracle.ts';
@@ -54,9 +54,12 @@ async function aggregateColumn(
     const cells = rows.flatMap(({ cells }) => cells.get(column.name) ?? []).filter(({ text }) => text !== null);
     return new Num(String(new Set(cells.map(({ rank }) => rank)).size));
   }
-  return oracle.aggregate(
+  const value = await oracle.aggregate(
     column.type,
     name,
     rows.map((row) => row.cells.get(column.name)?.text ?? null),
   );
+  // The smallest and the largest of small numbers are small.
+  const isBig = column.type.graphql !== 'Int' || ['Sum', 'Avg'].includes(resultsOf(name));
+  return entity.relation.schema.exactNumbers && isBig && value instanceof Num ? new NumText(value) : value;
 }

@@ -82,8 +82,41 @@ export function givenTo(routine: Routine, given: ReadonlyMap<string, Input>): st
 export function prepareColumn(oracle: Oracle, column: Column, operators: ReadonlyMap<string, Input>): Condition | null {
   const conditions = [...operators]
     .filter(([, operand]) => operand !== undefined)
-    .map(([operator, operand]) => prepareOperator(oracle, column, operator, operand as Exclude<Input, undefined>));
-  return conjunction(conditions);
+    .map(([operator, operand]) =>
+      operator.endsWith('Element')
+        ? prepareElements(oracle, column, operator, operand)
+        : prepareOperator(oracle, column, operator, operand as Exclude<Input, undefined>),
+    );
+  return conjunction(conditions.filter((condition) => condition !== null));
+}
+
+/** What holds of the elements of an array: of one of them, or of each, where unknown is not enough. */
+function prepareElements(oracle: Oracle, column: Column, quantifier: string, filter: Input): Condition | null {
+  const { elements } = column.type;
+  if (!(filter instanceof Map) || elements === null) return null;
+  const element = { ...column, type: elements };
+  const condition = prepareColumn(oracle, element, filter as ReadonlyMap<string, Input>);
+  const isEvery = quantifier === 'everyElement';
+  if (isEvery && condition === null) return null;
+  return async (rows) => {
+    const lists = new Map(rows.map((row) => [row, elementRows(column, row)]));
+    const truthOf =
+      condition === null ? () => true : await condition([...lists.values()].flatMap((list) => list ?? []));
+    return (row) => {
+      const truths = lists.get(row)?.map((each) => truthOf(each) === true) ?? null;
+      return truths && (isEvery ? !truths.includes(false) : truths.includes(true));
+    };
+  };
+}
+
+/** A row for each element, with it in place of the array; null: there is no array. */
+function elementRows({ name }: Column, row: Row): readonly Row[] | null {
+  const { text } = row.cells.get(name)!;
+  if (text === null) return null;
+  return [...text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/g)].map(([all, quoted]) => {
+    const element = quoted === undefined ? (all === 'NULL' ? null : all) : quoted.replaceAll(/\\(.)/gs, '$1');
+    return { ...row, cells: new Map([[name, { text: element, jsonb: 'null', output: null, rank: 0 }]]) };
+  });
 }
 
 function prepareOperator(

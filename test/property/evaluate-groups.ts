@@ -7,9 +7,9 @@ import { FieldError } from './encoded.ts';
 import { evaluateAggregate } from './evaluate-aggregate.ts';
 import { type Filtering, prepareFilter } from './evaluate-filter.ts';
 import { prepareAggregate } from './evaluate-related.ts';
-import type { Entity } from './expected-model.ts';
+import type { Entity, ExpectedModel, Relationship } from './expected-model.ts';
 import type { Ranked } from './oracle.ts';
-import type { Row } from './reader.ts';
+import { entityOf, type Row, relatedRows } from './reader.ts';
 import { type AggregateFunction, aggregateFunctions, resultsOf } from './types.ts';
 import type { Column } from './world.ts';
 
@@ -20,7 +20,9 @@ interface Setting extends Filtering {
 type Entries = ReadonlyMap<string, Input>;
 
 interface Key {
-  readonly name: string;
+  /** Of the relationships that lead to the row, then of the column. */
+  readonly names: readonly string[];
+  readonly path: readonly Relationship[];
   readonly column: Column;
   /** Over the value `v`; null: the value itself. */
   readonly expression: string | null;
@@ -48,7 +50,7 @@ export function prepareGroups(
   field: Field,
 ): (rows: readonly Row[]) => Promise<readonly Value[]> {
   const { document } = setting;
-  const keys = readKeys(entity, document.argument(field, 'by'));
+  const keys = readKeys(setting.model, entity, document.argument(field, 'by'));
   const [first, offset] = (['first', 'offset'] as const).map((name) => readCount(document.argument(field, name), name));
   const having = prepareHaving(setting, entity, document.argument(field, 'having'));
   const order = readOrder(entity, keys, document.argument(field, 'orderBy'));
@@ -70,7 +72,7 @@ export function prepareGroups(
       );
       const answer = parts.map(({ key, name, nodes }): [string, Value] => [
         key,
-        name === 'key' ? keyObject(document, entity, nodes, { keys, group }) : (values.get(key) ?? null),
+        name === 'key' ? keyObject(setting, entity, nodes, { keys, group, names: [] }) : (values.get(key) ?? null),
       ]);
       answers.push(new Map(answer));
     }
@@ -90,22 +92,32 @@ export function momentOf({ type }: Column): string {
   return (type.comparedAs ?? type.sql).replace(/\(\d\)$/, '');
 }
 
-function readKeys({ groups }: Entity, by: Input): readonly Key[] {
-  const keys = listOf(by).map((item): Key => {
-    const entries = item as Entries;
-    const name = entries.get('column') as string;
-    const column = groups?.keys.get(name);
-    if (!column) throw new Error(`There is no group by ${name}.`);
-    const [unit, zone] = ['truncate', 'timeZone'].map((entry) => entries.get(entry) ?? null) as (string | null)[];
-    const moment = momentOf(column);
-    if (zone && (!unit || moment !== 'timestamptz')) throw new FieldError(null);
-    if (zone === 'AAA1' || zone === 'No/Where') throw new FieldError(null);
-    if (!unit) return { name, column, expression: null };
-    if (!units[moment]?.includes(unit)) throw new FieldError(`"${name}" cannot be truncated to ${unit}.`);
-    return { name, column, expression: truncation(column, unit, zone ?? null) };
-  });
-  if (keys.length === 0 || new Set(keys.map(({ name }) => name)).size < keys.length) throw new FieldError(null);
+function readKeys(model: ExpectedModel, entity: Entity, by: Input): readonly Key[] {
+  const keys = listOf(by).map((item) => readKey(model, entity, item as Entries));
+  const texts = keys.map(({ names }) => names.join());
+  if (keys.length === 0 || new Set(texts).size < keys.length) throw new FieldError(null);
   return keys;
+}
+
+function readKey(model: ExpectedModel, entity: Entity, entries: Entries): Key {
+  for (const [name, below] of entries) {
+    const relationship = entity.groupPaths.get(name);
+    if (relationship === undefined || !(below instanceof Map)) continue;
+    const key = readKey(model, entityOf(model, relationship.target), below as Entries);
+    return { ...key, names: [name, ...key.names], path: [relationship, ...key.path] };
+  }
+  const name = entries.get('column');
+  if (typeof name !== 'string') throw new FieldError('A key of "by" is one column: give one.');
+  const column = entity.groupKeys.get(name);
+  if (!column) throw new Error(`There is no group by ${name}.`);
+  const [unit, zone] = ['truncate', 'timeZone'].map((entry) => entries.get(entry) ?? null) as (string | null)[];
+  const own = { names: [name], path: [], column };
+  const moment = momentOf(column);
+  if (zone && (!unit || moment !== 'timestamptz')) throw new FieldError(null);
+  if (zone === 'AAA1' || zone === 'No/Where') throw new FieldError(null);
+  if (!unit) return { ...own, expression: null };
+  if (!units[moment]?.includes(unit)) throw new FieldError(`"${name}" cannot be truncated to ${unit}.`);
+  return { ...own, expression: truncation(column, unit, zone ?? null) };
 }
 
 function truncation({ type }: Column, unit: string, zone: string | null): string {
@@ -155,13 +167,24 @@ function readOrder(entity: Entity, keys: readonly Key[], orderBy: Input): readon
 function readTerms(entity: Entity, keys: readonly Key[], name: string, input: Input): Term[] {
   if (input === null || input === undefined) return [];
   if (name === 'count') return [readTerm('count', input)];
+  if (name === 'key') return readKeyTerms(keys, input, []);
   return [...entity.columns].flatMap(([field, column]): Term[] => {
     const direction = (input as Entries).get(field);
     if (direction === null || direction === undefined) return [];
-    if (name !== 'key') return [readTerm({ name: name as AggregateFunction, column }, direction)];
-    const of = keys.findIndex((key) => key.column === column);
+    return [readTerm({ name: name as AggregateFunction, column }, direction)];
+  });
+}
+
+/** @param names Of the relationships above. */
+function readKeyTerms(keys: readonly Key[], input: Input, names: readonly string[]): Term[] {
+  if (!(input instanceof Map)) return [];
+  return [...(input as Entries)].flatMap(([field, below]): Term[] => {
+    if (below === null || below === undefined) return [];
+    const all = [...names, field];
+    if (below instanceof Map) return readKeyTerms(keys, below, all);
+    const of = keys.findIndex((key) => key.names.join() === all.join());
     if (of < 0) throw new FieldError(`Groups cannot be ordered by "${field}", which is not in "by".`);
-    return [readTerm(of, direction)];
+    return [readTerm(of, below)];
   });
 }
 
@@ -170,13 +193,16 @@ function readTerm(of: Term['of'], direction: Input): Term {
   return { of, isDescending: text.startsWith('Desc'), nullsFirst: text.endsWith('First') };
 }
 
-async function groupRows({ oracle }: Setting, keys: readonly Key[], rows: readonly Row[]): Promise<Group[]> {
+async function groupRows({ oracle, snapshot }: Setting, keys: readonly Key[], rows: readonly Row[]): Promise<Group[]> {
   const values: ((row: Row) => Ranked)[] = [];
-  for (const { column, expression } of keys) {
-    const textOf = (row: Row) => row.cells.get(column.name)?.text ?? null;
+  for (const { column, expression, path } of keys) {
+    const ends = new Map<Row, Row | undefined>();
+    for (const row of rows) ends.set(row, await rowAt(snapshot, path, row));
+    const cellOf = (row: Row) => ends.get(row)?.cells.get(column.name);
+    const textOf = (row: Row) => cellOf(row)?.text ?? null;
     if (expression === null) {
       values.push((row) => {
-        const { text, rank, output } = row.cells.get(column.name)!;
+        const { text, rank, output } = cellOf(row) ?? { text: null, rank: 0, output: null };
         return { rank: text === null ? null : rank, output };
       });
       continue;
@@ -228,17 +254,39 @@ async function sortGroups({ oracle }: Setting, order: readonly Term[], groups: r
   });
 }
 
+/** The row that relationships lead to. */
+async function rowAt(
+  snapshot: Setting['snapshot'],
+  path: readonly Relationship[],
+  start: Row,
+): Promise<Row | undefined> {
+  let at: Row | undefined = start;
+  for (const relationship of path) at = at && (await relatedRows(snapshot, relationship, at))[0];
+  return at;
+}
+
+/** @param of `names` are those of the relationships above. */
 function keyObject(
-  document: Document,
-  { base }: Entity,
+  setting: Setting,
+  entity: Entity,
   nodes: Field['nodes'],
-  { keys, group }: { readonly keys: readonly Key[]; readonly group: Group },
+  of: { readonly keys: readonly Key[]; readonly group: Group; readonly names: readonly string[] },
 ): Value {
-  const type = `${base}GroupKey`;
-  return new Map(
-    document.fields(nodes, [type]).map(({ key, name }): [string, Value] => {
-      const index = keys.findIndex((each) => each.name === name);
-      return [key, name === '__typename' ? type : (group.keys[index]?.output ?? null)];
-    }),
-  );
+  const type = `${entity.base}GroupKey`;
+  let isKey = of.names.length === 0;
+  const members = setting.document.fields(nodes, [type]).map(({ key, name, nodes: below }): [string, Value] => {
+    if (name === '__typename') return [key, type];
+    const names = [...of.names, name];
+    const relationship = entity.groupPaths.get(name);
+    if (relationship !== undefined) {
+      const object = keyObject(setting, entityOf(setting.model, relationship.target), below, { ...of, names });
+      isKey ||= object !== null;
+      return [key, object];
+    }
+    const index = of.keys.findIndex((each) => each.names.join() === names.join());
+    isKey ||= index >= 0;
+    return [key, of.group.keys[index]?.output ?? null];
+  });
+  // A related row of which nothing is a key is none.
+  return isKey ? new Map(members) : null;
 }

@@ -121,26 +121,13 @@ function prepareInsert(setting: Running, evaluation: Evaluation, entity: Entity,
   const objects = listOf(evaluation.document.argument(field, 'objects')) as readonly ReadonlyMap<string, Input>[];
   if (objects.length === 0) throw new FieldError('At least one record must be provided to objects');
   const given = objects.map((object) => columnValues(entity.insertable, object));
-  const order = insertOrder(entity, given);
-  const statement = insertStatement(
-    entity,
-    order.map((index) => given[index]!),
-  );
+  const statement = insertStatement(entity, given);
   const answer = preparePayload(evaluation, entity, field, 'Insert');
   return async () => {
     setting.maxRows = Math.max(setting.maxRows, objects.length);
     const rows = await runStatement(setting.client, entity, statement);
-    return answer(objects.map((_, index) => rows[order.indexOf(index)]!));
+    return answer(rows);
   };
-}
-
-/** Objects that lack different columns with defaults are inserted group after group, which keys that count themselves show. */
-function insertOrder({ relation, insertable }: Entity, rows: readonly ReadonlyMap<Column, unknown>[]): number[] {
-  const lacking = [...insertable.values()]
-    .filter((column) => relation.kind === 'view' || column.default !== null)
-    .filter((column) => rows.some((row) => row.has(column)) && rows.some((row) => !row.has(column)));
-  const groupOf = (index: number) => lacking.map((column) => (rows[index]!.has(column) ? 1 : 0)).join('');
-  return rows.map((_, index) => index).sort((a, b) => groupOf(a).localeCompare(groupOf(b)) || a - b);
 }
 
 function prepareChange(

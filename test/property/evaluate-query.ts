@@ -11,6 +11,7 @@ import { givenTo, prepareFilter, prepareKey, textOf } from './evaluate-filter.ts
 import { prepareGroups } from './evaluate-groups.ts';
 import { withSortKeys } from './evaluate-order.ts';
 import { cursorValue, cutPage, firstOfEach, type Page, type PageRequest, readPageRequest } from './evaluate-page.ts';
+import { rankExpression } from './evaluate-search.ts';
 import {
   argumentName,
   type Entity,
@@ -21,7 +22,7 @@ import {
 import { callExpression } from './generate-routines.ts';
 import type { Oracle } from './oracle.ts';
 import { entityOf, outputOf, type Row, relatedRows, type Snapshot } from './reader.ts';
-import type { Type } from './types.ts';
+import { rankType, type Type } from './types.ts';
 import { type Column, columnOf, literal, type Routine } from './world.ts';
 
 /** What an evaluation needs. */
@@ -281,6 +282,8 @@ function prepareField(evaluation: Evaluation, field: Field, described: ModelFiel
       };
     case 'column':
       return prepareColumnField(evaluation, described.column, evaluation.document.argument(field, 'at'));
+    case 'rank':
+      return prepareRank(evaluation, field, described.column);
     case 'computed':
       return prepareComputed(evaluation, field, described.routine);
     case 'to-one': {
@@ -305,6 +308,17 @@ function prepareColumnField({ oracle }: Evaluation, { name, type }: Column, at: 
   return async (row) => {
     const text = row.cells.get(name)?.text ?? null;
     return (await oracle.rank(part, [text])).get(text)?.output ?? null;
+  };
+}
+
+/** @throws FieldError unless there is one search. */
+function prepareRank({ document, oracle }: Evaluation, field: Field, column: Column): Prepared<Row> {
+  const names = ['websearch', 'plain', 'phrase', 'query', 'config', 'normalization', 'coverDensity'];
+  const given = new Map(names.map((name) => [name, document.argument(field, name)]));
+  const expression = outputOf(rankExpression(given), rankType);
+  return async (row) => {
+    const text = row.cells.get(column.name)?.text ?? null;
+    return (await oracle.rank(expression, [text])).get(text)?.output ?? null;
   };
 }
 

@@ -30,7 +30,9 @@ export type Field =
   | { readonly kind: 'nodeId' }
   | { readonly kind: 'column'; readonly column: Column }
   | Relationship
-  | { readonly kind: 'computed'; readonly routine: Routine };
+  | { readonly kind: 'computed'; readonly routine: Routine }
+  /** How well the words of a column fit a search. */
+  | { readonly kind: 'rank'; readonly column: Column };
 
 /** What a filter computes of related rows. */
 export type Computation = 'distinctCount' | AggregateFunction;
@@ -84,6 +86,10 @@ export interface Entity extends Unrelated {
   readonly computations: ReadonlyMap<Computation, ReadonlyMap<string, Column>> | null;
   /** How its rows are grouped; null: they are not. */
   readonly groups: Groups | null;
+  /** Columns by which rows are grouped, also those of other tables that refer to them; empty: there are no types for it. */
+  readonly groupKeys: ReadonlyMap<string, Column>;
+  /** Relationships to rows by whose columns its rows are grouped. */
+  readonly groupPaths: ReadonlyMap<string, Relationship>;
   /** Columns of which rows with equal values count once. */
   readonly distinctOn: ReadonlyMap<string, Column>;
   /** Columns whose different values are counted. */
@@ -184,7 +190,9 @@ function entityOf(world: World, relation: Relation, role: Role, visible: readonl
     named(relation, (column) => column.kind === 'free' && allows(columnsGranted, column.name));
   const insertable = isWritable ? writable(grant.insert) : new Map();
   const updatable = isWritable ? writable(grant.update) : new Map();
-  const filters = [...columns].filter(([name, column]) => column.type.operators.length > 0 && name !== 'nodeId');
+  const filters = [...columns].filter(
+    ([name, column]) => column.type.operators.length > 0 && !isEnumList(column) && name !== 'nodeId',
+  );
   return {
     relation,
     base: baseName(relation),
@@ -216,6 +224,8 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     orderCalls: new Map(),
     computations: null,
     groups: null,
+    groupKeys: new Map(),
+    groupPaths: new Map(),
     distinctOn: new Map(),
     ordered: new Map(),
     orderFunctions: new Map(),
@@ -250,8 +260,14 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
   const filterOf = (name: Computation) =>
     `${base}${name === 'distinctCount' ? 'DistinctCount' : 'AggregateColumn'}Filter`;
   const asked = isFree(`${base}AggregateFilter`) ? new Map(computed.filter(([name]) => isFree(filterOf(name)))) : null;
-  const keys = new Map([...groupable].filter(([name]) => !['true', 'false', 'null'].includes(name)));
-  const isGrouped = ['Column', 'GroupBy', 'GroupKey', 'Group'].every((name) => isFree(`${base}${name}`));
+  const keys = keysOf(entity);
+  const hasKeys = (other: Unrelated) =>
+    keysOf(other).size > 0 && ['Column', 'GroupBy', 'GroupKey'].every((name) => isFree(`${other.base}${name}`));
+  const paths = [...entity.fields].flatMap(([name, field]): [string, Relationship][] => {
+    const target = field.kind === 'to-one' ? all.find((other) => other.relation === field.target) : undefined;
+    if (field.kind !== 'to-one' || target === undefined || !hasKeys(target)) return [];
+    return ['column', 'truncate', 'timeZone'].includes(name) || keys.has(name) ? [] : [[name, field]];
+  });
   const functions = [...entity.fields].flatMap(([name, field]): [string, Column][] =>
     field.kind === 'computed' && field.routine.entry !== null ? [[name, field.routine.entry]] : [],
   );
@@ -260,13 +276,18 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
   );
   const entries = functions.filter(([name]) => !taken.has(name));
   const json = [...entity.columns, ...entries].filter(([name, column]) => isJson(column) && !taken.has(name));
-  const filters = [...entity.filters, ...entries.filter(([, column]) => !isJson(column))];
+  const lists = [...entity.columns].filter(([name, column]) => isEnumList(column) && !taken.has(name));
+  const filters = [...entity.filters, ...entries.filter(([, column]) => !isJson(column)), ...lists];
   const isSearched = ({ type }: Column) => type.sql === 'tsvector';
+  const ranks = [...entity.columns].flatMap(([name, column]): [string, Field][] =>
+    isSearched(column) && !entity.fields.has(`${name}Rank`) ? [[`${name}Rank`, { kind: 'rank', column }]] : [],
+  );
   const sortable = functions.filter(([, column]) => !isJson(column) && !isSearched(column));
   const isOrder = (name: string) =>
     isSortable(entity) && !entity.columns.has(name) && ordered.every(([other]) => other !== name);
   return {
     ...entity,
+    fields: new Map([...entity.fields, ...ranks]),
     filters: new Map(filters.filter(([, column]) => !isSearched(column))),
     searches: new Map(filters.filter(([, column]) => isSearched(column))),
     ranks: new Map(
@@ -284,9 +305,11 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     json: new Map(json),
     computations: asked,
     groups:
-      relation.aggregate && keys.size > 0 && isGrouped
+      relation.aggregate && hasKeys(entity)
         ? { keys, computations: asked, isOrdered: isFree(`${base}AggregateOrderBy`) }
         : null,
+    groupKeys: hasKeys(entity) ? keys : new Map(),
+    groupPaths: new Map(paths),
     distinctOn: isFree(`${base}Column`) ? keys : new Map(),
     functions: new Map(
       [...aggregates].filter(([name]) => resultsOf(name) !== 'Bool' || isFree(`${base}BoolAggregateResult`)),
@@ -294,6 +317,13 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     counted: isFree(`${base}Column`) ? [...keys.keys()] : [],
     distinctCounts: relation.aggregate && isFree(`${base}DistinctCount`) ? groupable : new Map(),
   };
+}
+
+/** Columns with an order, whose names can be values of an enum. */
+function keysOf({ columns }: Unrelated): ReadonlyMap<string, Column> {
+  const isKey = (name: string, { type }: Column) =>
+    type.canOrder && type.graphql !== 'Opaque' && !['true', 'false', 'null'].includes(name);
+  return new Map([...columns].filter(([name, column]) => isKey(name, column)));
 }
 
 /** The functions that take columns of the relation. */
@@ -379,6 +409,10 @@ function named(relation: Relation, isWanted: (column: Column) => boolean): Map<s
     return name === null ? [] : [[name, column]];
   });
   return new Map(columns);
+}
+
+function isEnumList({ type }: Column): boolean {
+  return type.isList && type.labels !== null;
 }
 
 function isJson({ type }: Column): boolean {

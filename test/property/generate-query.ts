@@ -6,7 +6,7 @@ import { argumentName, columnName, type Entity, type Field, lowerFirst } from '.
 import { writeGroups } from './generate-groups.ts';
 import { writeKeys } from './generate-json.ts';
 import { writeQuestion } from './generate-related.ts';
-import { writeUnknownConfig } from './generate-search.ts';
+import { writeRankEntries, writeUnknownConfig } from './generate-search.ts';
 import {
   argumentsText,
   keyTexts,
@@ -227,6 +227,7 @@ function writeField(
     return `${alias}${name}${argumentsText([['at', random.chance(0.04) ? nullValue : writeKeys(writer, { type: '[String!]' })]])}`;
   if (field.kind === 'computed' && field.routine.takes !== null)
     return `${alias}${name}${argumentsText(writeGiven(writer, material, field.routine))}`;
+  if (field.kind === 'rank') return `${alias}${name}${argumentsText(writeRankEntries(writer))}`;
   if (isLeaf(field)) return `${alias}${name}`;
   const target =
     field.kind === 'computed'
@@ -242,6 +243,7 @@ function isLeaf(field: Field): boolean {
   return (
     field.kind === 'nodeId' ||
     field.kind === 'column' ||
+    field.kind === 'rank' ||
     (field.kind === 'computed' && field.routine.result.kind === 'value')
   );
 }

@@ -37,16 +37,23 @@ export function writeRank(writer: Writer, direction: () => Written): Written {
   const { random } = writer;
   if (random.chance(0.04)) return nullValue;
   return writer.value({ type: 'TextSearchOrder' }, () => {
-    const search = writeSearch(writer);
-    const normalization = random.pick([0, 1, 2, 32]);
-    const isCover = random.chance(0.5);
     return writeObject([
-      ...search,
-      ...(random.chance(0.3) ? [['normalization', { text: String(normalization), json: normalization }] as const] : []),
-      ...(random.chance(0.3) ? [['coverDensity', { text: String(isCover), json: isCover }] as const] : []),
+      ...writeRankEntries(writer),
       ...(random.chance(0.6) ? [['direction', direction()] as const] : []),
     ]);
   });
+}
+
+/** The search of a rank, and how it is computed: as arguments of a field, too. */
+export function writeRankEntries(writer: Writer): (readonly [string, Written])[] {
+  const { random } = writer;
+  const normalization = random.pick([0, 1, 2, 32]);
+  const isCover = random.chance(0.5);
+  return [
+    ...(random.chance(0.02) ? [] : writeSearch(writer)),
+    ...(random.chance(0.3) ? [['normalization', { text: String(normalization), json: normalization }] as const] : []),
+    ...(random.chance(0.3) ? [['coverDensity', { text: String(isCover), json: isCover }] as const] : []),
+  ];
 }
 
 function writeSearch(writer: Writer): (readonly [string, Written])[] {

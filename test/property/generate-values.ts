@@ -120,9 +120,8 @@ export function writeColumnFilter(writer: Writer, material: Material, entity: En
   const { type } = column;
   const filterType = `${type.graphql}${type.isList ? 'List' : ''}Filter`;
   return writer.value({ type: filterType }, () => {
-    const operators = random.chance(0.04)
-      ? []
-      : new Set([random.pick(type.operators), ...random.some(type.operators, 0.08)]);
+    const all = [...type.operators, ...(type.elements === null ? [] : elementOperators)];
+    const operators = random.chance(0.04) ? [] : new Set([random.pick(all), ...random.some(all, 0.08)]);
     return writeObject(
       [...operators].map((operator) => [operator, writeOperand(writer, material, { entity, column, operator })]),
     );
@@ -142,6 +141,9 @@ function writeOperand(
     );
   }
   if (random.chance(0.03)) return nullValue;
+  const { elements } = type;
+  if (elements !== null && elementOperators.includes(operator))
+    return writeColumnFilter(writer, material, entity, { ...column, name: 'its elements', type: elements });
   const one = () => scalarOf(random, type, columnText(random, material, entity.relation, column));
   if (operator === 'in' || type.isList) {
     const many = () =>
@@ -156,6 +158,8 @@ function writeOperand(
   }
   return writer.value({ type: type.graphql }, one);
 }
+
+const elementOperators: readonly string[] = ['anyElement', 'anyElement', 'everyElement'];
 
 function patternOf(random: Random, operator: string, text: string): string {
   const start = [...text].slice(0, random.int(0, 3)).join('');

@@ -25,6 +25,7 @@ export function generateWorld(random: Random, prefix: string): World {
     name,
     inflect: random.chance(0.5),
     maxRows: random.chance(0.4) ? random.int(2, 12) : null,
+    exactNumbers: extensions.length > 0 && random.chance(0.4),
   }));
   const [main, more] = schemas as [Schema, Schema];
   const hidden = `${prefix}_hidden`;
@@ -60,11 +61,11 @@ export function generateWorld(random: Random, prefix: string): World {
     ...scalarTypes.filter(({ canSum, canCompare }) => canSum || canCompare),
     ...common,
     ...common,
-    ...arrayTypes,
+    ...arrayTypes.map((type) => (extensions.length > 0 ? type : { ...type, elements: null })),
     colorType,
     colorType,
     stateType,
-    listOf(colorType, false),
+    ...[colorType, stateType].map((type) => listOf(type, extensions.length > 0)),
     opaqueType(secret, ['y', 'x']),
     domain(percent, 'numeric', ['0', '50', '12345678901234567890.5']),
     domain(note, 'text', ['', 'é', 'a "note"']),

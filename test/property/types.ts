@@ -33,6 +33,8 @@ export interface Type {
   readonly labels: ReadonlyMap<string, string> | null;
   /** Texts (elements for an array) that PostgreSQL accepts. */
   readonly values: readonly string[];
+  /** The type of an array's elements, where they are filtered. */
+  readonly elements: Type | null;
 }
 
 const equality = ['eq', 'is'];
@@ -56,6 +58,7 @@ const base: Type = {
   output: 'jsonb',
   labels: null,
   values: [],
+  elements: null,
 };
 
 const integer = {
@@ -301,6 +304,7 @@ export function listOf(element: Type, hasFilter: boolean): Type {
     canSum: false,
     canCompare: false,
     output: element.output === 'text' || element.output === 'root text' ? 'element texts' : 'jsonb',
+    elements: hasFilter ? element : null,
   };
 }
 

@@ -19,13 +19,14 @@ import {
 export function tableStatements(world: World, random: Random): string[] {
   const tables = world.relations.filter(({ kind }) => kind === 'table');
   return [
-    ...world.schemas.flatMap(({ name, inflect, maxRows }) => [
+    ...world.schemas.flatMap(({ name, inflect, maxRows, exactNumbers }) => [
       `create schema ${quote(name)}`,
       `grant usage on schema ${quote(name)} to anon, authenticated, service_role`,
       comment(`schema ${quote(name)}`, {
         inflect_names: inflect,
         introspection: true,
         ...(maxRows !== null && { max_rows: maxRows }),
+        ...(exactNumbers && { numbers: 'text' }),
       }),
     ]),
     ...world.typeStatements,

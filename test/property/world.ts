@@ -16,6 +16,8 @@ export interface Schema {
   readonly name: string;
   readonly inflect: boolean;
   readonly maxRows: number | null;
+  /** Big numbers are texts in aggregates, too. */
+  readonly exactNumbers: boolean;
 }
 
 /** A column of a table or view. */
