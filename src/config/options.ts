@@ -206,7 +206,7 @@ export const options = {
     doc: 'Maximum duration of a request in ms. A lower setting of the role wins.' }),
   readOnlyQueries: requests(null, flag, 'false', { commands: serving,
     doc: 'Run query operations in read-only transactions.' }),
-  variablePositions: requests('WORD', oneOf('compatible', 'strict'), 'compatible', { commands: [...serving, 'explain'],
+  variablePositions: requests('WORD', oneOf('compatible', 'strict'), 'compatible', { commands: [...serving, 'check', 'explain'],
     doc: 'strict: apply the GraphQL rule for variables in nullable positions.' }),
   absentFilterVariables: requests('WORD', oneOf('ignore', 'refuse'), 'ignore', { commands: serving,
     doc: 'refuse: an absent variable in a filter of writes is an error.' }),

@@ -11,12 +11,14 @@ import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type Command, type CommandContext, failCommand, flagText } from '../shared/command.ts';
-import { databaseUrlFor } from '../shared/read-model.ts';
+import { databaseUrlFor, readCatalogFor } from '../shared/read-model.ts';
 import { findProblems } from '../shared/startup-checks.ts';
+import { readTypedDocuments } from '../shared/typed-documents.ts';
 import { commandLine } from '../shared/typed-options.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
 import { checkDirectives, findSmartComments } from './check-directives.ts';
+import { checkDocuments } from './check-documents.ts';
 import { securityChecks } from './check-security.ts';
 import { findSequencesBehind } from './check-sequences.ts';
 import { speedChecks } from './check-speed.ts';
@@ -39,6 +41,12 @@ import { formats } from './report.ts';
 export const check: Command = {
   flags: [
     { flag: 'only', placeholder: 'KINDS', doc: 'Report these kinds of findings alone, separated by commas.' },
+    {
+      flag: 'documents',
+      placeholder: 'PATH',
+      doc: 'Check the documents of this folder, file or manifest, and nothing else.',
+    },
+    { flag: 'role', placeholder: 'ROLE', doc: 'With --documents: check them for this role alone.' },
     { flag: 'ignore', placeholder: 'KINDS', doc: 'Leave these kinds out.' },
     {
       flag: 'format',
@@ -51,6 +59,7 @@ One object is left out of one kind by its comment: @graphql({"ignore": ["row_sec
 
 Examples:
   pgreflect check --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop
+  pgreflect check --documents src --role authenticated
   pgreflect check --only row_security_off,write_unguarded
   pgreflect check --format sarif > report.sarif      # in CI`,
   run: runCheck,
@@ -68,6 +77,7 @@ const names = [
   'serviceRole',
   'allowedRoles',
   'loginRole',
+  'variablePositions',
 ] as const;
 
 async function runCheck(context: CommandContext): Promise<number> {
@@ -84,6 +94,22 @@ async function runCheck(context: CommandContext): Promise<number> {
   const { schemas } = values;
   const allowedRoles = values.allowedRoles ?? usual;
   const roles = [...new Set([...usual, ...(allowedRoles === '*' ? [] : allowedRoles)])];
+  const [path, role] = [flagText(context, 'documents'), flagText(context, 'role')];
+  if (path === null && role !== null)
+    failCommand('--role is for --documents alone.', 'pgreflect check --documents PATH');
+  if (path !== null) {
+    const parsed = readTypedDocuments(context, path);
+    const findings = await withDatabase(databaseUrl, async (pool) => {
+      const catalog = role === null ? await readCatalog(pool, schemas) : await readCatalogFor(pool, schemas, role);
+      const callers = roles.filter((one) => one !== serviceRole && catalog.roles.has(one));
+      return checkDocuments(catalog, parsed, {
+        roles: role === null ? callers : [role],
+        extensions: values.extensions!,
+        strictVariablePositions: values.variablePositions === 'strict',
+      });
+    });
+    return report(findings.filter(({ check: kind }) => isChosen(kind)));
+  }
   const { findings, isReached } = await withDatabase(databaseUrl, async (pool) => {
     const asked = { databaseUrl, schemas, anonRole, authenticatedRole, serviceRole, allowedRoles };
     const setup = await findProblems(pool, asked);
@@ -114,8 +140,12 @@ async function runCheck(context: CommandContext): Promise<number> {
   const sorted = severities.flatMap((severity) =>
     [...reached, ...others].filter((finding) => finding.severity === severity),
   );
-  context.print(print(sorted, commandLine('check', context)));
-  return sorted.some(({ severity }) => severity === 'error') ? 1 : 0;
+  return report(sorted);
+
+  function report(all: readonly Finding[]): number {
+    context.print(print!(all, commandLine('check', context)));
+    return all.some(({ severity }) => severity === 'error') ? 1 : 0;
+  }
 }
 
 /** Time limit of a statement, in milliseconds. */

@@ -116,16 +116,22 @@ function asJson(findings: readonly Finding[]): string {
 
 function asSarif(findings: readonly Finding[]): string {
   const rules = [...new Set(findings.map(({ check }) => check))].map((id) => ({ id }));
-  const results = findings.map(({ check, severity, object, message, fix, command }) => ({
+  const results = findings.map(({ check, severity, object, message, fix, command, place }) => ({
     ruleId: check,
     level: severity,
     message: { text: message },
-    ...(object === null ? {} : { locations: [{ logicalLocations: [{ fullyQualifiedName: object }] }] }),
+    ...(object === null ? {} : { locations: [locationOf(object, place)] }),
     ...((fix !== null || command !== undefined) && { properties: { ...(fix !== null && { fix }), command } }),
   }));
   const driver = { name: 'pgreflect check', version, rules };
   const $schema = 'https://json.schemastore.org/sarif-2.1.0.json';
   return JSON.stringify({ $schema, version: '2.1.0', runs: [{ tool: { driver }, results }] }, null, 2);
+}
+
+function locationOf(object: string, place: Finding['place']) {
+  if (place === undefined) return { logicalLocations: [{ fullyQualifiedName: object }] };
+  const { file: uri, line: startLine, column: startColumn } = place;
+  return { physicalLocation: { artifactLocation: { uri }, region: { startLine, startColumn } } };
 }
 
 function countFindings(findings: readonly Finding[]): Readonly<Record<Severity, number>> {

@@ -24,7 +24,8 @@ export function printOfTyped(context: CommandContext, typed: string): string {
 export function findMistakes(
   schema: GraphQLSchema,
   { documents, mistakes }: ParsedDocuments,
+  options = { strictVariablePositions: false },
 ): readonly DocumentMistake[] {
-  const ofSchema = withoutPauses(validateDocuments(schema, documents, { strictVariablePositions: false }));
+  const ofSchema = withoutPauses(validateDocuments(schema, documents, options));
   return [...mistakes, ...ofSchema];
 }

@@ -123,7 +123,12 @@ function mistakeOf({ message, source: named, locations }: GraphQLError, source: 
   return { file: named?.name ?? source.file, id: source.id, line, column, message: onOneLine(message) };
 }
 
-/** `FILE:LINE:COLUMN`, where an editor opens it, and the reason. */
-export function printMistake({ file, id, line, column, message }: DocumentMistake): string {
-  return `${file}:${id === null ? '' : ` document ${onOneLine(id).slice(0, 100)}, `}${line}:${column}: ${message}`;
+/** `FILE:LINE:COLUMN`, where an editor opens it. */
+export function printPlace({ file, id, line, column }: DocumentMistake): string {
+  return `${file}:${id === null ? '' : ` document ${onOneLine(id).slice(0, 100)}, `}${line}:${column}`;
+}
+
+/** The place and the reason. */
+export function printMistake(mistake: DocumentMistake): string {
+  return `${printPlace(mistake)}: ${mistake.message}`;
 }
