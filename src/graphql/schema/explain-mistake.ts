@@ -230,7 +230,7 @@ function explainColumn(schema: GraphQLSchema, typeName: string, asked: string): 
   const type = schema.getType(row);
   const column = isObjectType(type) ? type.getFields()[asked] : undefined;
   const origin = column && fieldOrigin(column);
-  if (origin?.kind !== 'column') return null;
+  if (column === undefined || origin?.kind !== 'column') return null;
   if (use === 'UpdateInput' && origin.column.generatedKey)
     return name(`"${asked}" is a generated key. No update changes it.`);
   if (use === 'InsertInput' || use === 'UpdateInput')
