@@ -67,7 +67,7 @@ describe('a trading company', () => {
       [
         'customer_billing_address_id_fkey on public.customer',
         'warning',
-        '@fieldName billing, @foreignFieldName billed. What they hid, grants must hide.',
+        '@fieldName billing, @foreignFieldName billed.',
       ],
     ]);
     await database.query(`comment on table address is 'Where goods go.'`);

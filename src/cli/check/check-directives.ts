@@ -60,8 +60,9 @@ export function findSmartComments(catalog: Catalog): readonly Finding[] {
   const context = createContext(catalog, commentsOnly, null);
   const holders = withoutPauses(directiveHolders(context, (address) => tagsOf(address).length > 0));
   return holders.map(({ address, object }): Finding => {
-    const tags = firstOf(tagsOf(address));
-    const message = `The comment of ${object} has tags of PostGraphile, which have no effect here: ${tags}. What they hid, grants must hide.`;
+    const tags = tagsOf(address);
+    const hid = tags.some((tag) => /^@(?:omit|behavior)\b/.test(tag)) ? ' What they hid, grants must hide.' : '';
+    const message = `The comment of ${object} has tags of PostGraphile, which have no effect here: ${firstOf(tags)}.${hid}`;
     return { check: 'smart_comment', severity: 'warning', object, message, fix: null };
   });
 }
