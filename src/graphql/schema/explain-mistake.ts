@@ -231,8 +231,8 @@ function explainColumn(schema: GraphQLSchema, typeName: string, asked: string): 
   const column = isObjectType(type) ? type.getFields()[asked] : undefined;
   const origin = column && fieldOrigin(column);
   if (column === undefined || origin?.kind !== 'column') return null;
-  if (use === 'UpdateInput' && origin.column.generatedKey)
-    return name(`"${asked}" is a generated key. No update changes it.`);
+  const isGenerated = 'generatedKey' in origin.column && origin.column.generatedKey;
+  if (use === 'UpdateInput' && isGenerated) return name(`"${asked}" is a generated key. No update changes it.`);
   if (use === 'InsertInput' || use === 'UpdateInput')
     return name(
       `"${asked}" takes no value here: the database fills it ("generated always"), or the role has no privilege to write it.`,
