@@ -1,4 +1,5 @@
 /** Language tags: their canonical form, and the lookup of RFC 4647 that finds the best of those that exist. */
+import { once } from './once.ts';
 
 /** Longer tags are ignored, to bound the work. */
 const maxLength = 100;
@@ -23,18 +24,19 @@ export function canonicalTag(text: unknown): string | null {
  */
 export function unknownLanguage(tag: string): string | null {
   const { language } = new Intl.Locale(tag);
-  if (language.length === 3 || languageNames.of(language) !== undefined) return null;
+  if (language.length === 3 || languageNames().of(language) !== undefined) return null;
   const meant = languageNamed(language) ?? languageOfCountry(language);
   return `there is no language "${language}"${meant === null ? '' : ` (did you mean ${meant}?)`}`;
 }
 
-const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+// Of four megabytes, which most processes never need.
+const languageNames = once(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }));
 
 /** `French` -> `fr`, of the languages with two letters; null: it is no name of one. */
 export function languageNamed(name: string): string | null {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'];
   const codes = letters.flatMap((first) => letters.map((second) => `${first}${second}`));
-  return codes.find((code) => languageNames.of(code)?.toLowerCase() === name.toLowerCase()) ?? null;
+  return codes.find((code) => languageNames().of(code)?.toLowerCase() === name.toLowerCase()) ?? null;
 }
 
 /** The language that most people of a country speak: `jp` -> `ja`. */

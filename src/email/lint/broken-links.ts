@@ -2,7 +2,7 @@
  * Finds links of a rendered sample that cannot work: a whole address that does not stand at the beginning of one, text behind the
  * confirmation link, a code in place of an access token, and redirects to applications that are filtered.
  */
-import { decodeHTMLAttribute } from 'entities';
+import { decodeHTMLAttribute } from 'entities/decode';
 import { splitPatterns } from '../../config/url-pattern.ts';
 import { refusedUrl } from '../engine/escape/escape-url.ts';
 import type { TemplateData } from '../engine/template.ts';

@@ -4,7 +4,7 @@
  *
  * Reads each character a fixed number of times, because templates and metadata are untrusted.
  */
-import { decodeHTML, decodeHTMLAttribute } from 'entities';
+import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { fontSizeIn, isHiddenBy, neverShown } from '../markup/hiding-elements.ts';
 import { OpenElements } from '../markup/open-elements.ts';
 import { attributeOf, readMarkup, type StartTag } from '../markup/read-markup.ts';

@@ -4,7 +4,7 @@
  * In an attribute value, a piece that does not reach the value's end is decoded and scanned as a whole. A piece that
  * reaches it is skipped, because nothing after it depends on it.
  */
-import { decodeHTML } from 'entities';
+import { decodeHTML } from 'entities/decode';
 import type { Budget } from '../budget.ts';
 import { failScan } from '../template-error.ts';
 import { toLowerCase } from './attribute-kinds.ts';
