@@ -95,7 +95,8 @@ of_tables (relid, rows, version) as (
   union all select k.conrelid, 1, d.xmin::pg_catalog.text::pg_catalog.int8
     from pg_catalog.pg_description d join pg_catalog.pg_constraint k on k.oid = d.objoid
     where d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and k.conrelid in (select t.oid from tables t)
-  union all select d.refobjid, 1, d.xmin::pg_catalog.text::pg_catalog.int8
+  union all select d.refobjid, 1,
+    d.xmin::pg_catalog.text::pg_catalog.int8 + pg_catalog.hashtext(pg_catalog.concat_ws('|', q.relname, q.relnamespace, q.relowner, q.relacl))::pg_catalog.int8
     from pg_catalog.pg_depend d join pg_catalog.pg_class q on q.oid = d.objid and q.relkind = 'S'
     where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
       and d.refobjsubid > 0 and d.deptype in ('a', 'i') and d.refobjid in (select t.oid from tables t)

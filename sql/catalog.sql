@@ -43,6 +43,21 @@ columns as materialized (
   join tables t on t.oid = a.attrelid
   where a.attnum > 0 and not a.attisdropped
 ),
+sequences as materialized (
+  -- Owned by columns. `is_default`: the column gets its numbers, and the sequence is in the schema of the table.
+  select a.attrelid, a.attnum, s.relname, coalesce(s.relacl, pg_catalog.acldefault('s', s.relowner)) as list,
+    s.relnamespace = t.relnamespace and (a.attidentity = 'd' or a.attidentity = '' and exists (
+      select from pg_catalog.pg_attrdef f
+      where f.adrelid = a.attrelid and f.adnum = a.attnum
+        and pg_catalog.pg_get_expr(f.adbin, f.adrelid) = pg_catalog.format('nextval(%L::regclass)', s.oid::pg_catalog.regclass)
+    )) as is_default
+  from pg_catalog.pg_depend d
+  join pg_catalog.pg_class s on s.oid = d.objid and s.relkind = 'S'
+  join columns a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
+  join tables t on t.oid = a.attrelid
+  where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    and d.deptype in ('a', 'i')
+),
 routines as materialized (
   select p.oid, p.proname, p.pronamespace, p.prokind, p.prorettype, p.proretset, p.prorows, p.provolatile, p.provariadic,
          p.pronargs, p.pronargdefaults, p.proargtypes, p.proallargtypes, p.proargmodes, p.proargnames, p.proargdefaults,
@@ -239,6 +254,7 @@ lists as materialized (
   from (
     select t.list from tables t
     union select c.list from columns c where c.list is not null
+    union select s.list from sequences s
     union
     select o.list
     from (select n.list from namespaces n union all select r.list from routines r union all select t.list from types t) o
@@ -348,11 +364,9 @@ from (values
     where r.prokind = 'f' and not r.of_extension
   )),
   ('owned_sequences', (
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(d.refobjid::pg_catalog.text, d.refobjsubid)), '[]')
-    from pg_catalog.pg_depend d
-    join pg_catalog.pg_class s on s.oid = d.objid and s.relkind = 'S'
-    where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
-      and d.refobjsubid > 0 and d.deptype in ('a', 'i') and d.refobjid in (select t.oid from tables t)
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(s.attrelid::pg_catalog.text, s.attnum,
+      case when s.is_default then s.relname end, l.number)), '[]')
+    from sequences s join lists l on l.list = s.list
   )),
   ('unusual_null_orders', (
     -- Columns of indexes that put nulls last where they descend or first where they ascend. Bits of an option: 1 descends, 2 nulls first.
@@ -391,7 +405,15 @@ from (values
     ) u
   )),
   ('column_defaults', (
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum)), '[]')
+    -- With the name of PostgreSQL's function, where the default is a random UUID.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum, (
+      select p.proname
+      from pg_catalog.pg_attrdef f
+      join pg_catalog.pg_proc p
+        on p.oid::pg_catalog.text = pg_catalog.substring(f.adbin::pg_catalog.text, '^\{FUNCEXPR :funcid (\d+) [^{}]* :args <> [^{}]*\}$')
+      where f.adrelid = c.attrelid and f.adnum = c.attnum and c.atttypid = 'pg_catalog.uuid'::pg_catalog.regtype
+        and p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace and p.proname in ('gen_random_uuid', 'uuidv4', 'uuidv7')
+    ))), '[]')
     from columns c
     join pg_catalog.pg_type t on t.oid = c.atttypid
     where c.attgenerated = '' and c.attidentity = '' and (c.atthasdef or t.typdefault is not null)

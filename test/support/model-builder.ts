@@ -68,6 +68,7 @@ export function column(fieldName: string | null, type: ValueType | ScalarName, c
     updatable: true,
     selectable: true,
     hasDefault: false,
+    earlyDefault: null,
     sum: null,
     avg: null,
     min: null,

@@ -20,10 +20,11 @@ export interface TableRows {
   readonly constraint_columns: readonly (readonly [string, string, readonly number[]])[];
   readonly indexes: readonly CatalogIndex[];
   readonly view_queries: ViewQueries;
-  readonly owned_sequences: readonly (readonly [string, number])[];
+  /** Table, column, name of the sequence if it is the column's default, number of its access list. */
+  readonly owned_sequences: readonly (readonly [string, number, string | null, number])[];
   readonly unusual_null_orders: readonly (readonly [string, number])[];
   readonly nondeterministic_columns: readonly (readonly [string, number, allowsLike: boolean])[];
-  readonly column_defaults: readonly (readonly [string, number])[];
+  readonly column_defaults: readonly (readonly [string, number, functionName: string | null])[];
   readonly user_code: readonly (readonly [string, number])[];
   readonly declared_types: readonly (readonly [string, number, string])[];
 }
@@ -56,8 +57,8 @@ export function* linkTables(source: TableRows): Sliced<CatalogTable[]> {
 }
 
 function* columnsByTable(source: TableRows): Sliced<ReadonlyMap<string, readonly CatalogColumn[]>> {
-  const defaults = byColumn(source.column_defaults);
-  const sequences = byColumn(source.owned_sequences);
+  const defaults = byColumn<string | null>(source.column_defaults);
+  const sequences = byColumn(source.owned_sequences.map(([table, column, name]) => [table, column, name] as const));
   const nullOrders = byColumn(source.unusual_null_orders);
   const nondeterministic = byColumn<boolean>(source.nondeterministic_columns);
   const declaredTypes = byColumn(source.declared_types);
@@ -76,6 +77,8 @@ function* columnsByTable(source: TableRows): Sliced<ReadonlyMap<string, readonly
       attgenerated: lists.attgenerated[index]!,
       hasDefault: defaults.get(attrelid)?.has(attnum) === true,
       ownsSequence: sequences.get(attrelid)?.has(attnum) === true,
+      sequence: sequences.get(attrelid)?.get(attnum) ?? null,
+      defaultFunction: defaults.get(attrelid)?.get(attnum) ?? null,
       hasUnusualNullOrder: nullOrders.get(attrelid)?.has(attnum) === true,
       nondeterministicCollation: allowsLike === undefined ? null : { allowsLike },
       declaredType: declaredTypes.get(attrelid)?.get(attnum) ?? null,

@@ -37,6 +37,10 @@ export interface CatalogColumn extends AttributeRow {
   readonly hasDefault: boolean;
   /** It owns a sequence, from `serial`, identity or `owned by`. */
   readonly ownsSequence: boolean;
+  /** Name of this sequence, in the schema of the table, if the column gets its numbers by default. */
+  readonly sequence: string | null;
+  /** Name of PostgreSQL's function for random UUIDs that is its default. */
+  readonly defaultFunction: string | null;
   /** An index on it puts nulls last where descending, or first where ascending. */
   readonly hasUnusualNullOrder: boolean;
   /** Set if its collation takes different texts for equal. */
@@ -199,6 +203,8 @@ export interface RoleAccess {
   hasTable(table: string, privilege: Privilege): boolean;
   /** On the column, by a grant on the column or the table. */
   hasColumn(table: string, column: number, privilege: Exclude<Privilege, 'delete'>): boolean;
+  /** Whether it may draw numbers from the sequence that the column owns. */
+  drawsNumbers(table: string, column: number): boolean;
   executes(routine: string): boolean;
   /** USAGE on the type; of an array, on its element. */
   usesType(type: string): boolean;

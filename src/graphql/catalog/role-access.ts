@@ -17,6 +17,8 @@ export interface ChangedAccessRows {
   readonly classes: readonly Listed[];
   /** Columns with access lists: table, number, list. */
   readonly column_lists: readonly (readonly [string, number, number])[];
+  /** Table, number of the column that owns the sequence, its name, list. */
+  readonly owned_sequences: readonly (readonly [string, number, string | null, number])[];
   /** By number. */
   readonly lists: readonly List[];
   /** Oid, name, superuser. */
@@ -69,13 +71,14 @@ export function renewAccess(
   rows: ChangedAccessRows,
   isKept: (table: string) => boolean,
 ): RolesAccess {
-  const { tables, columns } = ofTables(rows);
+  const { tables, columns, sequences } = ofTables(rows);
   const kept = <T>(lists: ReadonlyMap<string, T>) => [...lists].filter(([table]) => isKept(table));
   return ofRoles({
     ...shared,
     ...rolesOf(rows),
     tables: new Map([...kept(shared.tables), ...tables]),
     columns: new Map([...kept(shared.columns), ...columns]),
+    sequences: new Map([...kept(shared.sequences), ...sequences]),
   });
 }
 
@@ -86,6 +89,7 @@ interface Shared extends ReturnType<typeof rolesOf> {
   readonly routines: ReadonlyMap<string, List>;
   readonly types: ReadonlyMap<string, List>;
   readonly columns: ReadonlyMap<string, ReadonlyMap<number, List>>;
+  readonly sequences: ReadonlyMap<string, ReadonlyMap<number, List>>;
 }
 
 function rolesOf({ roles, memberships, role_settings: settings }: ChangedAccessRows) {
@@ -97,10 +101,12 @@ function rolesOf({ roles, memberships, role_settings: settings }: ChangedAccessR
   };
 }
 
-function ofTables({ classes, column_lists, lists }: ChangedAccessRows): Pick<Shared, 'tables' | 'columns'> {
+function ofTables(rows: ChangedAccessRows): Pick<Shared, 'tables' | 'columns' | 'sequences'> {
+  const { classes, column_lists, owned_sequences, lists } = rows;
   return {
     tables: new Map(classes.map(({ _id, list }) => [_id, lists[list]!])),
     columns: byFirst(column_lists.map(([table, column, list]) => [table, column, lists[list]!] as const)),
+    sequences: byFirst(owned_sequences.map(([table, column, , list]) => [table, column, lists[list]!] as const)),
   };
 }
 
@@ -139,6 +145,10 @@ class Access implements RoleAccess {
 
   hasColumn(table: string, column: number, privilege: Exclude<Privilege, 'delete'>): boolean {
     return this.hasTable(table, privilege) || this.#has(this.#shared.columns.get(table)?.get(column), bits[privilege]);
+  }
+
+  drawsNumbers(table: string, column: number): boolean {
+    return this.#has(this.#shared.sequences.get(table)?.get(column), bits.usage | bits.update);
   }
 
   executes(routine: string): boolean {

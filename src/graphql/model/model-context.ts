@@ -100,6 +100,7 @@ const noAccess: RoleAccess = {
   hasTable: () => false,
   hasColumn: () => false,
   executes: () => false,
+  drawsNumbers: () => false,
   usesType: () => false,
 };
 

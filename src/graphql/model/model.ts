@@ -6,6 +6,7 @@
  */
 import type { ExtensionName } from '../../config/extensions.ts';
 import type { NondeterministicCollation, TypeOperators } from '../catalog/catalog.ts';
+import type { EarlyDefault } from './extensions/early-defaults.ts';
 import type { SharedType } from './extensions/shared-types.ts';
 import type { IndexExpression } from './index-tokens.ts';
 import type { tableTypeNames } from './inflect.ts';
@@ -39,9 +40,7 @@ export type ArgumentType =
 export interface SqlType extends QualifiedName {
   /** The type's own oid; `name` is the catalog's (`int4`, `_text` for arrays), so ident(namespace).ident(name) always works. */
   readonly oid: Oid;
-  /**
-   * Modifier as text between parentheses, for example `8,2` or `40`; null for none. Only digits, commas, blanks, minus.
-   */
+  /** Modifier as text between parentheses, for example `8,2` or `40`; null for none. Only digits, commas, blanks, minus. */
   readonly modifier: string | null;
   /** Characters allowed by `varchar(n)`, `char(n)` or, for arrays of these, by one element. */
   readonly maxLength: number | null;
@@ -257,6 +256,8 @@ export interface Column {
   readonly selectable: boolean;
   /** An insert that leaves out the column may give it a value other than null. */
   readonly hasDefault: boolean;
+  /** Its default, if that may be computed before the row (extension `writes`). */
+  readonly earlyDefault: EarlyDefault | null;
   /** Entry of the aggregate types, null if it has none. */
   readonly sum: ScalarName | null;
   readonly avg: ScalarName | null;

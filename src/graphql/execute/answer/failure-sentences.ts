@@ -102,7 +102,7 @@ const refusedRows: Readonly<Record<RowReading, string>> = {
   returned:
     'Either the policies for INSERT refuse the row, or those for SELECT do not show it to be read back. With affectedCount alone, which insertInto…Collection has, it is not read back.',
   always: 'Policies must allow the row as it is written, those for SELECT as well: it is read back.',
-  key: 'Either the policies for INSERT refuse the row, or those for SELECT do not show it: its key is read back for related rows. With affectedCount alone and a given key, it is not.',
+  key: 'Either the policies for INSERT refuse the row, or those for SELECT do not show it: its key is read back for related rows. With affectedCount alone and a key that is known before, it is not.',
   changed_key:
     'Either the policies for INSERT refuse the row, or those for SELECT do not show it: its key is read back for related rows, because a trigger or conflict may give it another. Let a policy for SELECT on this table show the row to its writer.',
   made_key:

@@ -4,6 +4,7 @@ import { quoteName } from '../../catalog/quote-name.ts';
 import { codecOf } from '../codecs.ts';
 import { columnFix, validName } from '../comments/comment-fix.ts';
 import { readSettings } from '../comments/directive-settings.ts';
+import { earlyDefault } from '../extensions/early-defaults.ts';
 import { fieldForm, isEnumValueName, isValidName } from '../inflect.ts';
 import { missingGrant } from '../missing-grant.ts';
 import { type Column, comparedAs, type RoutineResult, type ValueType } from '../model.ts';
@@ -87,6 +88,7 @@ function buildColumn(context: ModelContext, source: ColumnSource, types: TypeRes
     added: false,
     // A view's column without a default has the underlying table's, which the catalog does not tell.
     hasDefault: source.table.relkind === 'v' || row.hasDefault || generatedKey,
+    earlyDefault: namespace.extensions.includes('writes') ? earlyDefault(row, namespace.name, access) : null,
     sum: readable ? columnType.aggregates.sum : null,
     avg: readable ? columnType.aggregates.avg : null,
     min: readable ? columnType.aggregates.min : null,

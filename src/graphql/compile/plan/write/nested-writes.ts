@@ -31,8 +31,18 @@ export interface WriteStep<Change> {
   /** The columns whose values are kept. */
   readonly keys: readonly Column[];
   readonly keysFrom: KeySource;
+  /** What the keys are computed from before the rows are inserted; null: the rows are read back, or have no keys. */
+  readonly foreseen: ForeseenKeys | null;
   /** Place of the objects, as text or as a path into the variables. */
   readonly place: string | Path;
+}
+
+/** The objects of an insert, and what gives each key. */
+export interface ForeseenKeys {
+  readonly columns: readonly InsertColumn[];
+  readonly links: readonly InsertLink[];
+  /** `given`: index into `columns`, null: no object gives it. Objects that do not give it get the default. */
+  readonly keys: readonly { readonly column: Column; readonly given: number | null; readonly isEvery: boolean }[];
 }
 
 /**
@@ -51,7 +61,7 @@ export interface FindRows {
 export interface ConnectRows {
   readonly kind: 'connect';
   readonly by: readonly KeyValues[];
-  readonly link: InsertLink;
+  readonly link: Pick<InsertLink, 'step'> & { readonly places: Slot };
   readonly set: readonly { readonly column: Column; readonly key: number }[];
 }
 
@@ -86,8 +96,8 @@ interface KeptKey {
 /** A link from inserted rows to those of another step. */
 export interface InsertLink {
   readonly step: number;
-  /** An array with the number of the other row, from 1, for each object. */
-  readonly places: Slot;
+  /** An array with the number of the other row, from 1, for each object; null: the object's own number. */
+  readonly places: Slot | null;
   /** Every object has one. */
   readonly isEvery: boolean;
 }

@@ -60,7 +60,7 @@ function addConnectedBy(
     column: settable(columnOf(target, foreign), nested, place),
     key: keyOf(from, columnOf(from.table, local)),
   }));
-  const link = { step: parent, places: parents, isEvery: true };
+  const link = { step: parent, places: parents };
   const change = { kind: 'connect', by, link, set } as const;
   const except = others.map((step) => sameRows(building, target, step));
   return addStep(building, { ...ownStep, table: target, change, count, except, keys: [], place });

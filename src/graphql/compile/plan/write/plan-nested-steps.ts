@@ -12,11 +12,11 @@ import type { Slot } from '../../input/slot.ts';
 import type { LimitPlan, WriteChange, WritePlan } from '../plan.ts';
 import { columnOf } from '../plan-order.ts';
 import { descend, type Planner } from '../planner.ts';
-import { foreseeKeys } from './foresee-keys.ts';
+import { foreseeKeys, sourceOfKeys } from './foresee-keys.ts';
 import type { KeySource, WriteStep } from './nested-writes.ts';
 
 /** A step, whose keys are known when all others are planned. */
-export interface BuiltStep extends Omit<WriteStep<WriteChange>, 'keysFrom'> {
+export interface BuiltStep extends Omit<WriteStep<WriteChange>, 'keysFrom' | 'foreseen'> {
   readonly keys: Column[];
   /** What an insert does with rows that are there, if they may stay as they are; null: none may. */
   readonly keepsRows: Input | null;
@@ -66,14 +66,17 @@ export function finish(steps: readonly BuiltStep[], root: number, isCounted: boo
   // The answer is read by them.
   if (!isUnread) for (const number of table.primaryKey) keyOf(steps[root]!, columnOf(table, number));
   for (const { keys, keepsRows } of steps) if (keepsRows !== null && keys.length > 0) throw refuseKept(keepsRows);
-  const finished = steps.map(
-    ({ keepsRows: _, ...step }) => ({ ...step, keysFrom: isCounted ? keysOf(step) : 'asked' }) as const,
-  );
+  const finished = steps.map(({ keepsRows: _, ...step }, number): WriteStep<WriteChange> => {
+    const keysFrom = isCounted ? keysOf(step) : 'asked';
+    if (step.change.kind !== 'insert' || step.keys.length === 0 || keysFrom !== 'objects')
+      return { ...step, keysFrom, foreseen: null };
+    return { ...step, keysFrom, ...foreseeKeys(step.change, step.keys, number) };
+  });
   return { steps: finished, root, isUnread };
 }
 
 function keysOf({ table, change, keys }: Omit<BuiltStep, 'keepsRows'>): KeySource {
-  return change.kind === 'insert' ? foreseeKeys(table, change, keys) : 'asked';
+  return change.kind === 'insert' ? sourceOfKeys(table, change, keys) : 'asked';
 }
 
 function isReadBack(step: BuiltStep): boolean {

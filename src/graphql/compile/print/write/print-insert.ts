@@ -7,15 +7,17 @@
  * objects lack different columns with defaults, each is a row of parameters: `values ($1, default), (default, $2)`.
  */
 
+import { invariant } from '../../../../shared/invariant.ts';
+import type { EarlyDefault } from '../../../model/extensions/early-defaults.ts';
 import type { Column, SqlType, Table } from '../../../model/model.ts';
 import type { Slot } from '../../input/slot.ts';
 import type { InsertChange } from '../../plan/plan.ts';
 import type { KeptAssignment } from '../../plan/write/assignment.ts';
-import type { InsertColumn, InsertLink } from '../../plan/write/nested-writes.ts';
+import type { ForeseenKeys, InsertColumn, InsertLink } from '../../plan/write/nested-writes.ts';
 import { printFailure, sentinels } from '../../sql/failure-sentinels.ts';
 import { tableName } from '../../sql/printer.ts';
 import { list, type Names } from '../../sql/row.ts';
-import { builtin, empty, ident, integerLiteral, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
+import { builtin, empty, ident, integerLiteral, join, literal, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { type InsertTarget, printConflict } from './print-conflict.ts';
 
 /**
@@ -39,29 +41,37 @@ export function printInsert(names: Names, table: Table, change: InsertChange, al
   return sql`${into} ${select} from ${printObjects(change, source)}${ordered}${onConflict}`;
 }
 
-/**
- * A select that keeps the keys of the rows before they are inserted, in the order of the objects. These give the keys, or
- * refer to rows that do.
- */
-export function printForeseenKeys(names: Names, change: InsertChange, keys: readonly Column[], step: number): Sql {
+/** A select that keeps the keys of the rows of step `step` before these are inserted, in the order of the objects. */
+export function printForeseenKeys(names: Names, foreseen: ForeseenKeys, step: number): Sql {
   const source = names.next('r');
-  const columns = keys.flatMap((key) => change.columns.find(({ column }) => column === key) ?? []);
-  const given = { ...change, columns };
-  const texts = keys.map((_, index) => sql`${printOfObject(given, index, source)}::pg_catalog.text`);
+  const texts = foreseen.keys.map(({ column, given, isEvery }) => {
+    const value = given === null ? null : printOfObject(foreseen, given, source);
+    if (isEvery && value !== null) return sql`${value}::pg_catalog.text`;
+    const made = sql`${printDefault(column.earlyDefault!)}::${typeName(column.cast)}`;
+    const named = value && sql`case when ${ident(source, `p${given}`)} then ${value} else ${made} end`;
+    return sql`(${named ?? made})::pg_catalog.text`;
+  });
   const array = sql`coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(${list(texts)})), '[]')`;
   const setting = param({ kind: 'kept_keys', step }, builtin.text);
   const kept = sql`pg_catalog.set_config(${setting}, ${array}::pg_catalog.text, true)`;
-  return sql`select pg_catalog.num_nulls(${kept}) from ${printObjects(given, source)}`;
+  return sql`select pg_catalog.num_nulls(${kept}) from ${printObjects(foreseen, source)}`;
+}
+
+function printDefault({ kind, name }: EarlyDefault): Sql {
+  if (kind === 'function') return sql`${ident('pg_catalog', name)}()`;
+  return sql`pg_catalog.nextval(${literal(name)}::pg_catalog.regclass)`;
 }
 
 /** The value of a column of the objects. */
-function printOfObject({ columns, links }: InsertChange, index: number, source: string): Sql {
+function printOfObject({ columns, links }: Objects, index: number, source: string): Sql {
   const column = columns[index]!;
+  const place = (link: number) =>
+    links[link]!.places === null ? sql`${ident(source, 'n')}::pg_catalog.int4` : ident(source, `a${link}`);
   return printValue(column, links, {
     value: printGiven(source, column, index),
-    place: (link) => ident(source, `a${link}`),
+    place,
     // The setting is read once for the statement.
-    key: (link, key) => printKept(sql`(select ${printKeptKeys(links[link]!.step)})`, ident(source, `a${link}`), key),
+    key: (link, key) => printKept(sql`(select ${printKeptKeys(links[link]!.step)})`, place(link), key),
   });
 }
 
@@ -83,6 +93,7 @@ function onlyRow({ columns }: InsertChange): readonly Sql[] | null {
 function printRows(names: Names, { columns, links }: InsertChange, into: Sql, rows: NonNullable<InsertChange['rows']>) {
   const given = links.map(() => names.next('l'));
   const lists = links.map(({ step, places }, link) => {
+    invariant(places, 'rows have constant places');
     const read = sql`select ${param(places, builtin.int4, { array: true })} as "a", ${printKeptKeys(step)} as "k"`;
     return sql`${ident(given[link]!)} as materialized (${read})`;
   });
@@ -104,6 +115,9 @@ function printRows(names: Names, { columns, links }: InsertChange, into: Sql, ro
   return sql`${withLists}${into} values ${list(values)}`;
 }
 
+/** What the objects of an insert set. */
+type Objects = Pick<InsertChange, 'columns' | 'links'>;
+
 interface ObjectField {
   readonly name: string;
   readonly slot: Slot;
@@ -112,18 +126,20 @@ interface ObjectField {
   readonly later?: SqlType;
 }
 
-function fieldsOf({ columns, links }: InsertChange): readonly ObjectField[] {
+function fieldsOf({ columns, links }: Objects): readonly ObjectField[] {
   return [
     ...columns.flatMap(({ column, values, named }, index): readonly ObjectField[] => [
       ...(values === null ? [] : [{ name: `c${index}`, slot: values, type: builtin.text, later: column.cast }]),
       ...(named === null ? [] : [{ name: `p${index}`, slot: named, type: builtin.bool }]),
     ]),
-    ...links.map(({ places }, index) => ({ name: `a${index}`, slot: places, type: builtin.int4 })),
+    ...links.flatMap(({ places }, index) =>
+      places === null ? [] : [{ name: `a${index}`, slot: places, type: builtin.int4 }],
+    ),
   ];
 }
 
 /** The objects as a from item: `c0`, `p0`, …, and beside those of other steps the position `n`. */
-function printObjects(change: InsertChange, alias: string): Sql {
+function printObjects(change: Objects, alias: string): Sql {
   const fields = fieldsOf(change);
   const lists = list(
     fields.map(({ slot, type, later }) => sql`pg_catalog.unnest(${param(slot, type, { array: true, later })})`),

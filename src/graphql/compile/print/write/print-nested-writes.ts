@@ -23,12 +23,11 @@ import { type Joined, printWritten, type WrittenRows } from './print-write.ts';
 
 /** The statements of a step: the last writes its rows. */
 export function printStep(step: WriteStep<WriteChange>, number: number): readonly Sql[] {
-  const { table, change, keys, keysFrom } = step;
+  const { table, change, keys, foreseen } = step;
   const names = new Names();
-  if (change.kind !== 'insert' || (keys.length > 0 && keysFrom !== 'objects'))
-    return [printKeeping(names, step, number)];
+  if (change.kind !== 'insert' || (keys.length > 0 && foreseen === null)) return [printKeeping(names, step, number)];
   const insert = printInsert(names, table, change, names.next('t'));
-  return keys.length === 0 ? [insert] : [printForeseenKeys(new Names(), change, keys, number), insert];
+  return foreseen === null ? [insert] : [printForeseenKeys(new Names(), foreseen, number), insert];
 }
 
 /** A write that keeps the keys of its rows. */
