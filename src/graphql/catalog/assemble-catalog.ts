@@ -85,7 +85,7 @@ interface CatalogParts {
   /** Content hashes: of all that belongs to no table, and of each table by oid, those behind views included. */
   readonly commonHash: string;
   readonly tableHashes: ReadonlyMap<string, string>;
-  readonly common: ReturnType<typeof linkCommon>;
+  readonly common: Common;
   readonly access: RolesAccess;
   readonly comments: Comments;
 }
@@ -148,7 +148,14 @@ export function* assembleCatalog(
 
 const noDirective: CommentDirective = { kind: 'none' };
 
-function linkCommon(source: CommonRows) {
+/** What belongs to no table. */
+interface Common extends Pick<Catalog, 'namespaces' | 'enums' | 'domains' | 'composites'> {
+  readonly types: ReadonlyMap<string, CatalogType>;
+  readonly namespacesByOid: ReadonlyMap<string, CatalogNamespace>;
+  readonly procs: readonly Omit<CatalogRoutine, 'planningWeight'>[];
+}
+
+function linkCommon(source: CommonRows): Common {
   const exposed = new Set(source.exposed);
   const types = new Map(linkTypes(source).map((type) => [type._id, type]));
   const defaults = new Map(source.routine_defaults);
