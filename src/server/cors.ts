@@ -7,15 +7,13 @@
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
+import { positionName } from './position-name.ts';
 
 /** Header of the management API that lists changed fields without effect. */
 export const ignoredHeader = 'X-Pgreflect-Ignored-Fields';
 
 /** Header of the management API for valid but probably unintended values. */
 export const warningsHeader = 'X-Template-Warnings';
-
-/** Header and cookie of the position in the primary's log up to which a caller must see writes. */
-export const positionName = 'pgreflect-lsn';
 
 const exposedHeaders = [
   'x-request-id', 'retry-after', 'server-timing', 'x-total-count', 'link', 'x-supabase-api-version', 'x-sb-error-code',

@@ -49,6 +49,12 @@ export function answerTypeOf(accept: string | undefined): AnswerType {
   return 'application/json';
 }
 
+/** The best type that is JSON alone, for answers that are no stream. */
+export function jsonAnswerTypeOf(accept: string | undefined): AnswerType {
+  const type = answerTypeOf(accept);
+  return type === 'application/graphql-response+json' ? type : 'application/json';
+}
+
 /** Whether the client is a browser that opens a page. */
 export function acceptsHtml(accept: string | undefined): boolean {
   return accept !== undefined && acceptedTypes(accept).includes('text/html');

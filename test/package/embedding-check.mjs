@@ -41,7 +41,7 @@ const answers = {
   yoga: await read(await yoga.fetch(post())),
   graphql: await read(await graphql.fetch(post())),
   graphqlWithoutKey: await read(await graphql.fetch(post(url, { headers: withoutKey }))),
-  graphqlByGet: (await graphql.fetch(new Request(url))).status,
+  graphqlByGet: (await graphql.fetch(new Request(`${url}?${new URLSearchParams({ query })}`, { headers }))).status,
   graphqlTooLarge: await read(
     await graphql.fetch(post(url, { body: JSON.stringify({ query: ' '.repeat(2_000_000) }) })),
   ),

@@ -49,7 +49,7 @@ export function expectEmbeddingAnswers(text: string): void {
     yoga: ok,
     graphql: ok,
     graphqlWithoutKey: { status: 401, body: expect.objectContaining({ message: 'No API key found in request' }) },
-    graphqlByGet: 405,
+    graphqlByGet: 200,
     graphqlTooLarge: {
       status: 413,
       body: { errors: [expect.objectContaining({ extensions: { code: 'BODY_TOO_LARGE' } })] },

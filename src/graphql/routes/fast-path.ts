@@ -16,8 +16,8 @@ import type { Answer } from '../execute/executor.ts';
 import { minCompressedBytes } from './compress.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
-import { decodeText, isBatch, readRequests } from './read-request.ts';
-import { type CountRequests, runBatch } from './run-batch.ts';
+import { type Batch, decodeText, isBatch, readRequests } from './read-request.ts';
+import { type BatchPlace, type CountRequests, runBatch } from './run-batch.ts';
 
 /**
  * The last hook of the route: answers requests with JSON both ways and leaves others to the route's handler.
@@ -80,7 +80,7 @@ async function answerJson(
 ): Promise<void> {
   const graphql = readRequests(decodeText(body));
   const answer = isBatch(graphql)
-    ? await runBatch(parts, request, { members: graphql, countMore: (more) => count?.(request, reply, more) })
+    ? await answerBatch(parts, request, graphql, (more) => count?.(request, reply, more))
     : await run(parts, request, graphql);
   const { body: text } = answer;
   if (!(text instanceof CompressedText) && isPlain(parts, request, answer)) {
@@ -88,6 +88,22 @@ async function answerJson(
   }
   writeHead(parts, request, reply, { answer, answerType });
   await sendText(request, reply, text);
+}
+
+async function answerBatch(
+  parts: GraphqlParts,
+  request: FastifyRequest,
+  members: Batch,
+  countMore: BatchPlace['countMore'],
+): Promise<Answer> {
+  const { whole, answer } = await runBatch(members, {
+    maxBatch: parts.config.limits.maxBatch,
+    client: request.state,
+    countMore,
+    run: (one, more) => run(parts, request, one, more),
+  });
+  request.state.answer = whole;
+  return answer;
 }
 
 /** Whether the response depends on nothing in the request: compression, list of origins, transport error, write. */

@@ -8,8 +8,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { parsePosition } from '../../postgres/wire/wal-position.ts';
-import { positionName } from '../../server/cors.ts';
 import { graphqlPath } from '../../server/paths.ts';
+import { positionName } from '../../server/position-name.ts';
 import { PublicError } from '../../shared/errors.ts';
 
 const cookiePattern = /(?:^|;)\s*pgreflect-lsn=([0-9A-F/]{3,17})\s*(?:;|$)/i;

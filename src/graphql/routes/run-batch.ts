@@ -13,38 +13,46 @@ import { Utf8Text } from '../../shared/utf8-text.ts';
 import { CompressedText, type Text } from '../execute/answer/compressed-text.ts';
 import { toErrorEntry } from '../execute/answer/public-error.ts';
 import type { BatchUse } from '../execute/batch-use.ts';
-import type { Answer } from '../execute/executor.ts';
-import { run } from './graphql-answer.ts';
-import type { GraphqlParts } from './graphql-parts.ts';
+import type { Answer, GraphQLRequest, RequestContext } from '../execute/executor.ts';
 import { type Batch, toRequest } from './read-request.ts';
 
 /** Counts further requests of a caller. Rejects with PublicError `RATE_LIMITED`. */
 export type CountRequests = (request: FastifyRequest, reply: FastifyReply, more: number) => Promise<void>;
 
-interface BatchRequest {
-  readonly members: Batch;
+/** Where a batch runs. */
+export interface BatchPlace {
+  readonly maxBatch: number;
+  /** It reads the answers. */
+  readonly client: DisconnectSignal;
+  /** Counts the members after the first one. @throws PublicError `RATE_LIMITED` */
   readonly countMore: (more: number) => Promise<void> | undefined;
+  readonly run: (request: GraphQLRequest, more: MemberContext) => Promise<MemberAnswer>;
+}
+
+type MemberContext = Pick<RequestContext, 'batch' | 'signal'> & Partial<Pick<RequestContext, 'minWalPosition'>>;
+
+/** A finished batch. */
+interface BatchAnswer {
+  /** For the log: with the codes of all members. */
+  readonly whole: Answer;
+  /** For the client: with the code that decides the status of the response. */
+  readonly answer: Answer;
 }
 
 /** Runs a batch whose caller is verified. @throws PublicError if it is too long, or the caller has sent too much. */
-export async function runBatch(
-  parts: GraphqlParts,
-  request: FastifyRequest,
-  { members, countMore }: BatchRequest,
-): Promise<Answer> {
-  refuseLong(members.length, parts.config.limits.maxBatch);
-  await countMore(members.length - 1);
-  const { state } = request;
+export async function runBatch(members: Batch, place: BatchPlace): Promise<BatchAnswer> {
+  refuseLong(members.length, place.maxBatch);
+  await place.countMore(members.length - 1);
   const batch: BatchUse = { startedAt: performance.now(), cost: 0, bytes: 0, ownCost: 0, isMutation: false };
-  const signal = signalOf(request, batch);
+  const signal = signalOf(place.client, batch);
   const bodies: Buffer[] = [];
   const answers: MemberAnswer[] = [];
   let position: string | null = null;
   for (const member of members) {
     // Nobody reads the answers; what has not begun does not begin.
-    if (state.aborted) break;
+    if (place.client.aborted) break;
     const seen = position === null ? {} : { minWalPosition: parsePosition(position) };
-    const answer: MemberAnswer = await runMember(parts, request, { member, more: { batch, signal, ...seen } });
+    const answer: MemberAnswer = await runMember(place, member, { batch, signal, ...seen });
     const body = takeBytes(answer.body);
     batch.bytes += body.length;
     batch.cost += batch.ownCost;
@@ -54,18 +62,18 @@ export async function runBatch(
     // Some answers, such as introspection, have reserved no memory yet.
     if (signal.hold?.(0) === false) break;
   }
-  return joinAnswers(request, answers, { bodies, position });
+  return joinAnswers(answers, bodies, position);
 }
 
 /** The client, for one member: the answers before it are still in memory. */
-function signalOf({ state }: FastifyRequest, batch: BatchUse): DisconnectSignal {
+function signalOf(client: DisconnectSignal, batch: BatchUse): DisconnectSignal {
   return {
     get aborted() {
-      return state.aborted;
+      return client.aborted;
     },
-    hold: (bytes) => state.hold?.(batch.bytes + bytes) !== false,
-    addEventListener: (type, listener) => state.addEventListener(type, listener),
-    removeEventListener: (type, listener) => state.removeEventListener(type, listener),
+    hold: (bytes) => client.hold?.(batch.bytes + bytes) !== false,
+    addEventListener: (type, listener) => client.addEventListener(type, listener),
+    removeEventListener: (type, listener) => client.removeEventListener(type, listener),
   };
 }
 
@@ -81,13 +89,9 @@ function refuseLong(length: number, most: number): void {
 
 type MemberAnswer = Omit<Answer, 'documentHash'>;
 
-async function runMember(
-  parts: GraphqlParts,
-  request: FastifyRequest,
-  { member, more }: { readonly member: Batch[number]; readonly more: Parameters<typeof run>[3] },
-): Promise<MemberAnswer> {
+async function runMember({ run }: BatchPlace, member: Batch[number], more: MemberContext): Promise<MemberAnswer> {
   try {
-    return await run(parts, request, toRequest(member), more);
+    return await run(toRequest(member), more);
   } catch (error) {
     if (!(error instanceof PublicError)) throw error;
     return {
@@ -107,14 +111,14 @@ function takeBytes(body: Text): Buffer {
 }
 
 function joinAnswers(
-  { state }: FastifyRequest,
   answers: readonly MemberAnswer[],
-  { bodies, position }: { readonly bodies: readonly Buffer[]; readonly position: string | null },
-): Answer {
+  bodies: readonly Buffer[],
+  position: string | null,
+): BatchAnswer {
   const sum = (stage: keyof Stopwatch) => answers.reduce((total, { stages }) => total + stages[stage], 0);
-  const whole = Buffer.concat(bodies.flatMap((body, index) => [index === 0 ? open : comma, body]).concat(close));
-  const answer: Answer = {
-    body: new Utf8Text('', whole, '', () => {}),
+  const text = Buffer.concat(bodies.flatMap((body, index) => [index === 0 ? open : comma, body]).concat(close));
+  const whole: Answer = {
+    body: new Utf8Text('', text, '', () => {}),
     executed: true,
     codes: answers.flatMap(({ codes }) => codes),
     operationName: null,
@@ -122,8 +126,7 @@ function joinAnswers(
     stages: { parseMs: sum('parseMs'), compileMs: sum('compileMs'), runMs: sum('runMs') },
     ...(position !== null && { writtenAt: position }),
   };
-  state.answer = answer;
-  return { ...answer, codes: commonRefusal(answers) };
+  return { whole, answer: { ...whole, codes: commonRefusal(answers) } };
 }
 
 const [open, comma, close] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
