@@ -18,20 +18,36 @@ classes as materialized (
 tables as (
   select c.oid, c.relkind from classes c where c.is_exposed
 ),
--- What views read, at any depth: a view has the unique indexes of the table behind it.
-behind_views (oid) as (
-  select t.oid from tables t where t.relkind = 'v'
+-- What views and policies read, and child tables, at any depth: a view has the unique indexes of the table behind it, and all are planned.
+behind (oid) as (
+  select t.oid from tables t
+  where t.oid in (
+    select w.ev_class from pg_catalog.pg_rewrite w union all select y.polrelid from pg_catalog.pg_policy y
+    union all select i.inhparent from pg_catalog.pg_inherits i
+  )
   union
-  select d.refobjid
-  from behind_views b
-  join pg_catalog.pg_rewrite w on w.ev_class = b.oid
-  join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = w.oid
-    and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+  select part.oid
+  from behind b
+  cross join lateral (
+    select d.refobjid
+    from pg_catalog.pg_rewrite w
+    join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = w.oid
+      and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    where w.ev_class = b.oid
+    union all
+    select d.refobjid
+    from pg_catalog.pg_policy y
+    join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass and d.objid = y.oid
+      and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    where y.polrelid = b.oid
+    union all
+    select i.inhrelid from pg_catalog.pg_inherits i where i.inhparent = b.oid
+  ) part (oid)
 ),
 related (oid) as materialized (
   select t.oid from tables t
   union
-  select b.oid from behind_views b
+  select b.oid from behind b
 ),
 columns as materialized (
   select a.attrelid, a.atttypid, count(*) as rows, sum(a.xmin::pg_catalog.text::pg_catalog.int8)::pg_catalog.int8 as version
@@ -80,13 +96,13 @@ of_tables (relid, rows, version) as (
   union all select g.tgrelid, 1, g.xmin::pg_catalog.text::pg_catalog.int8
     from pg_catalog.pg_trigger g where not g.tgisinternal and g.tgrelid in (select r.oid from related r)
   union all select p.polrelid, 1, p.xmin::pg_catalog.text::pg_catalog.int8
-    from pg_catalog.pg_policy p where p.polrelid in (select t.oid from tables t)
+    from pg_catalog.pg_policy p where p.polrelid in (select r.oid from related r)
   union all select s.stxrelid, 1, s.xmin::pg_catalog.text::pg_catalog.int8
     from pg_catalog.pg_statistic_ext s where s.stxrelid in (select t.oid from tables t)
   union all select i.inhrelid, 1, i.xmin::pg_catalog.text::pg_catalog.int8
     from pg_catalog.pg_inherits i where i.inhrelid in (select t.oid from tables t)
   union all select i.inhparent, 1, i.xmin::pg_catalog.text::pg_catalog.int8
-    from pg_catalog.pg_inherits i where i.inhparent in (select t.oid from tables t)
+    from pg_catalog.pg_inherits i where i.inhparent in (select r.oid from related r)
   union all select f.ftrelid, 1, f.xmin::pg_catalog.text::pg_catalog.int8
     from pg_catalog.pg_foreign_table f where f.ftrelid in (select t.oid from tables t)
   union all select d.objoid, 1, d.xmin::pg_catalog.text::pg_catalog.int8
