@@ -30,7 +30,7 @@ test('after a reload, a role whose schema is the same keeps its compiled operati
   expect((await execution.role('authenticated')).shared).not.toBe(before.authenticated.shared);
 });
 
-test('after a reload, tables that have not changed are the same objects; the changed one and new ones are made anew', async () => {
+test('after a change, tables that have not changed are the same objects; the changed one and new ones are made anew', async () => {
   const execution = await startExecution(database);
   const tablesOf = async () => {
     const { tables } = (await execution.role('authenticated')).shared.model;
@@ -39,7 +39,7 @@ test('after a reload, tables that have not changed are the same objects; the cha
   const before = await tablesOf();
   await database.query('alter table seen_by_one add column more int; create table third (id int primary key)');
   await database.query('grant select on third to authenticated');
-  await execution.reload();
+  await execution.compare();
   const after = await tablesOf();
   expect(after.get('seen_by_both')).toBe(before.get('seen_by_both'));
   expect(after.get('seen_by_one')).not.toBe(before.get('seen_by_one'));

@@ -198,6 +198,8 @@ export type Privilege = 'select' | 'insert' | 'update' | 'delete';
 export interface RoleAccess {
   /** Settings of `alter role … set` that apply in this database and that the login role may set. */
   readonly settings: ReadonlyMap<string, string>;
+  /** What its privileges depend on besides access lists: the same text if that is the same. */
+  readonly sources: string;
   usesNamespace(namespace: string): boolean;
   /** On the whole table; column grants do not count. */
   hasTable(table: string, privilege: Privilege): boolean;

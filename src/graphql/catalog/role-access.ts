@@ -135,6 +135,11 @@ class Access implements RoleAccess {
     return this.#shared.settings.get(this.#oid) ?? new Map();
   }
 
+  get sources(): string {
+    const { grantees, ofTables, ofNamespaces } = this.#grants();
+    return [this.#superuser, ofTables, ofNamespaces, ...[...grantees].sort()].join();
+  }
+
   usesNamespace(namespace: string): boolean {
     return this.#has(this.#shared.namespaces.get(namespace), bits.usage, 'ofNamespaces');
   }
@@ -159,12 +164,16 @@ class Access implements RoleAccess {
     return this.#has(this.#shared.types.get(type), bits.usage);
   }
 
+  #grants(): Granted {
+    this.#granted ??= grantedTo(this.#shared, this.#oid);
+    return this.#granted;
+  }
+
   /** Whether an access list grants a privilege. @param all Where a predefined role may have it regardless of lists. */
   #has(list: List | undefined, bit: number, all: 'ofTables' | 'ofNamespaces' | null = null): boolean {
     if (list === undefined) return false;
     if (this.#superuser) return true;
-    this.#granted ??= grantedTo(this.#shared, this.#oid);
-    const granted = this.#granted;
+    const granted = this.#grants();
     let given = granted.known.get(list);
     if (given === undefined) {
       given = 0;

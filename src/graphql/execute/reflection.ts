@@ -11,7 +11,8 @@ import { quoteAlways } from '../catalog/quote-name.ts';
 import { buildModelInSlices } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
 import type { ModelOptions } from '../model/model-context.ts';
-import { isSameModel, keepTables } from '../model/same-model.ts';
+import { ModelMemory } from '../model/model-memory.ts';
+import { isSameModel } from '../model/same-model.ts';
 import { buildIntrospectionSchema, buildSchemaInSlices, type IntrospectionPolicy } from '../schema/build-schema.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
@@ -27,6 +28,8 @@ interface SharedSchema {
   readonly policy: IntrospectionPolicy;
   /** Equal for roles that see the same. */
   readonly model: Model;
+  /** Of the build of that model, or of a later equal one. */
+  memory: ModelMemory;
   readonly schema: GraphQLSchema;
   /** Resolves to the schema for `__schema` and `__type`, made on first use; null if introspection is off. */
   readonly introspection: (() => Promise<LazySchema>) | null;
@@ -141,8 +144,13 @@ export class Reflection {
   #share(role: string): Promise<SharedSchema> {
     return this.#once(role, async () => {
       const { extensions } = this.#options;
-      const model = await inSlices(buildModelInSlices(this.catalog, { role, extensions }));
-      return this.#shareModel(role, model);
+      const last = this.#previous.get(role) ?? null;
+      const memory = new ModelMemory(last?.memory ?? null);
+      const model = await inSlices(buildModelInSlices(this.catalog, { role, extensions }, memory));
+      const shared = await this.#shareModel(role, model, memory);
+      // Another role of the schema keeps its own.
+      if (shared === last && memory.continues) shared.memory = memory;
+      return shared;
     });
   }
 
@@ -155,12 +163,12 @@ export class Reflection {
     return building;
   }
 
-  #shareModel(role: string, model: Model): Promise<SharedSchema> {
+  #shareModel(role: string, model: Model, memory: ModelMemory): Promise<SharedSchema> {
     const { introspection: mode, serviceRole } = this.#options;
     const always = mode === 'always' || (mode === 'service' && role === serviceRole);
     const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';
     const shared = this.#sharing.then(async () =>
-      this.#keep((await this.#find(policy, model)) ?? (await this.#build(policy, await this.#renew(role, model)))),
+      this.#keep((await this.#find(policy, model)) ?? (await this.#build(policy, model, memory))),
     );
     this.#sharing = shared.catch(() => {});
     return shared;
@@ -174,13 +182,7 @@ export class Reflection {
     return null;
   }
 
-  /** The model with those tables of the role's last one that have not changed. */
-  async #renew(role: string, model: Model): Promise<Model> {
-    const last = this.#previous.get(role);
-    return last === undefined ? model : inSlices(keepTables(model, last.model));
-  }
-
-  async #build(policy: IntrospectionPolicy, model: Model): Promise<SharedSchema> {
+  async #build(policy: IntrospectionPolicy, model: Model, memory: ModelMemory): Promise<SharedSchema> {
     const schema = await inSlices(buildSchemaInSlices(model));
     const described = buildIntrospectionSchema(model, policy);
     // If a namespace is hidden from introspection, a suggestion could name its objects.
@@ -195,7 +197,7 @@ export class Reflection {
       counts: this.documentCounts,
     };
     const introspection = described && runOnce(described);
-    return { policy, model, schema, introspection, suggestions, documents: new Documents(options) };
+    return { policy, model, memory, schema, introspection, suggestions, documents: new Documents(options) };
   }
 
   #keep(shared: SharedSchema): SharedSchema {

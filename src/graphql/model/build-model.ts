@@ -14,10 +14,11 @@ import { Composites } from './composites.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
 import { addNames } from './extensions/add-names.ts';
 import { addConflictTargets } from './extensions/conflict-targets.ts';
+import { addKeys } from './extensions/table-keys.ts';
 import { writeOnlyTables } from './extensions/write-only.ts';
 import { tableRootFields } from './inflect.ts';
 import { keepNames, noteHidden } from './keep-names.ts';
-import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
+import type { EnumType, Model, ModelNamespace, Relationship, Routine, Table } from './model.ts';
 import {
   type ContextNamespace,
   createContext,
@@ -26,8 +27,9 @@ import {
   noteOmission,
   type Omission,
 } from './model-context.ts';
+import type { ModelMemory } from './model-memory.ts';
 import { NameClaims } from './name-claims.ts';
-import { createTypeResolvers, type TypeResolvers } from './resolve-type.ts';
+import { createTypeResolvers, isOfComposite, type TypeResolvers } from './resolve-type.ts';
 import { buildRoutines } from './routines/routines.ts';
 import { addManyToMany } from './tables/many-to-many.ts';
 import { noteUnlinked } from './tables/many-to-many-advice.ts';
@@ -51,9 +53,13 @@ export function buildModel(catalog: Catalog, options: ModelOptions): Model {
   return withoutPauses(buildModelInSlices(catalog, options));
 }
 
-/** The same, with pauses. */
-export function buildModelInSlices(catalog: Catalog, options: ModelOptions): Sliced<Model> {
-  return build(createContext(catalog, options, null));
+/** The same, with pauses. @param memory Takes parts of the build before, and keeps those of this one. */
+export function buildModelInSlices(
+  catalog: Catalog,
+  options: ModelOptions,
+  memory: ModelMemory | null = null,
+): Sliced<Model> {
+  return build(createContext(catalog, options, null, memory));
 }
 
 /** The model and everything left out of it, which takes as long again. */
@@ -95,6 +101,9 @@ function noteIntrospection(context: ModelContext, { oid, name, introspection }: 
 
 type Content = Pick<Model, 'tables' | 'writeOnly' | 'enums' | 'routines' | 'composites' | 'addedTypes'>;
 
+/** One list, so that what was made of it stays. */
+const noRelationships: readonly Relationship[] = [];
+
 /** The content while a directive is malformed: empty, so that nothing is shown even if the error is bypassed. */
 const emptyContent: Content = {
   tables: new Map(),
@@ -132,26 +141,32 @@ function* buildContent(context: ModelContext): Sliced<Content> {
   });
   const computed = computedFields(routines);
   const fields = new Set([...routines.values()].map(({ use, fieldName }) => `${use} ${fieldName}`));
+  const functionNames = [...fields].sort().join();
   const tables = new Map<string, Table>();
   for (const [index, table] of unlinked.entries()) {
     if (sliceIsOver()) yield;
     const { selected } = winners[index] as Winner;
     const links = {
-      relationships: relationships.get(table.oid) ?? [],
+      relationships: relationships.get(table.oid) ?? noRelationships,
       computedFields: computed.get(table.oid) ?? [],
     };
-    const kept = {
-      ...yieldRootFields(context, selected, table, fields),
-      ...keepNames(context, table, links, { tables: byOid, routines }),
-    };
-    tables.set(table.oid, { ...kept, ...nothingAdded });
+    const from = [table, links.relationships, functionNames, ...links.computedFields.map((oid) => routines.get(oid))];
+    const linked = context.keep.part('linked', table.oid, from, () =>
+      addKeys(context, {
+        ...yieldRootFields(context, selected, table, fields),
+        ...keepNames(context, table, links, { tables: byOid, routines }),
+        ...nothingAdded,
+      }),
+    );
+    tables.set(table.oid, linked);
   }
   yield* noteHidden(context, tables.values(), routines);
   const linked = yield* addManyToMany(context, { tables, relationships, routines });
   yield* noteUnlinked(context, { tables: linked, relationships, routines });
   const named = yield* addNames(context, { tables: linked, enums, routines, composites: composites.types, claims });
+  const kept = named.tables.values().map((each) => [each.oid, context.keep.table(each)] as const);
   const writeOnly = yield* writeOnlyTables(context, { types, claims, functions: fields });
-  return { ...named, writeOnly };
+  return { ...named, tables: new Map(kept), writeOnly };
 }
 
 interface Winner {
@@ -175,10 +190,16 @@ function* resolveNames(context: ModelContext): Sliced<{
   const claims = new NameClaims();
   const winners: Winner[] = [];
   const enums = new Map<string, EnumType>();
+  const build = (step: 'built' | 'named', each: SelectedTable, resolvers: TypeResolvers, names = ''): UnlinkedTable => {
+    const make = () => buildTable(context, each, resolvers);
+    // A column of a composite type changes with another table.
+    const isOwn = !each.row.getAttributes().some(({ atttypid }) => isOfComposite(context.catalog, atttypid));
+    return isOwn ? context.keep.part(step, each.row._id, [each, names], make) : make();
+  };
   function* claimAll(candidates: readonly SelectedTable[]): Sliced<void> {
     for (const candidate of candidates) {
       if (sliceIsOver()) yield;
-      const table = buildTable(context, candidate, types);
+      const table = build('built', candidate, types);
       if (claimTable(context, candidate, table, claims)) winners.push({ selected: candidate, table });
       // So that a name for the table leads to no new finding.
       else if (context.omissions !== null)
@@ -196,9 +217,10 @@ function* resolveNames(context: ModelContext): Sliced<{
   if (enums.size === candidates.size) return { winners: yield* addTo(winners), enums, types, claims };
   // An enum without a name makes its columns opaque. Names of tables do not depend on that.
   const final = createTypeResolvers(context, enums);
+  const names = [...enums.keys()].join();
   const rebuilt = yield* mapInSlices(winners, ({ selected }) => ({
     selected,
-    table: buildTable(context, selected, final),
+    table: build('named', selected, final, names),
   }));
   return { winners: yield* addTo(rebuilt), enums, types: final, claims };
 }

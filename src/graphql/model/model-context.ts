@@ -4,6 +4,7 @@ import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
 import { readSettings } from './comments/directive-settings.ts';
 import type { ModelNamespace, TableKind } from './model.ts';
+import { type Keep, keepNothing, type ModelMemory } from './model-memory.ts';
 
 /** A namespace with its directive applied. */
 export interface ContextNamespace extends ModelNamespace {
@@ -71,6 +72,7 @@ export interface ModelContext {
   readonly namespaceNames: ReadonlyMap<string, ContextNamespace>;
   /** Collected while the model is built; null: not needed. */
   readonly omissions: Omission[] | null;
+  readonly keep: Keep;
 }
 
 /** Whether the extension is on for the namespace of a table or routine. */
@@ -96,6 +98,7 @@ const defaultMaxRows = 30;
 
 const noAccess: RoleAccess = {
   settings: new Map(),
+  sources: '',
   usesNamespace: () => false,
   hasTable: () => false,
   hasColumn: () => false,
@@ -129,10 +132,12 @@ export function createContext(
   catalog: Catalog,
   { role, extensions }: ModelOptions,
   omissions: Omission[] | null,
+  memory: ModelMemory | null = null,
 ): ModelContext {
   const access = catalog.roles.get(role) ?? noAccess;
+  const keep = memory?.begin([catalog.common, role, access.sources, extensions.join()]) ?? keepNothing;
   const namespaces = new Map(
-    catalog.namespaces.map((row): [string, ContextNamespace] => {
+    catalog.namespaces.map((row) => {
       const { settings } = readSettings(catalog, 'namespace', row._id);
       const exposed = access.usesNamespace(row._id);
       const own = settings.extensions ?? extensions;
@@ -145,11 +150,12 @@ export function createContext(
         exactNumbers: hasReads && settings.numbers === 'text',
         jsonValues: hasReads && settings.json === 'value',
       };
-      return [row._id, { ...settings, ...resolved, oid: row._id, name: row.nspname, exposed }];
+      const made = { ...settings, ...resolved, oid: row._id, name: row.nspname, exposed };
+      return [row._id, keep.part('namespace', row._id, [], (): ContextNamespace => made)];
     }),
   );
   const namespaceNames = new Map(namespaces.values().map((namespace) => [namespace.name, namespace]));
-  return { catalog, role, access, namespaces, namespaceNames, omissions };
+  return { catalog, role, access, namespaces, namespaceNames, omissions, keep };
 }
 
 const kinds: Readonly<Record<string, TableKind>> = {

@@ -142,15 +142,25 @@ function toSqlType({ catalog }: ModelContext, declared: DeclaredType): SqlType {
 
 const withZones: ReadonlySet<string> = new Set(['date', 'time', 'timetz', 'timestamp', 'timestamptz']);
 
-/** By type, because composite types may contain the same type many times. */
-const knownZones = new WeakMap<CatalogType, ZonePlace | null>();
+/** By type, because composite types may contain the same type many times; of a catalog, because tables are such types, too. */
+const knownZones = new WeakMap<ModelContext['catalog'], Map<string, ZonePlace | null>>();
 
 function zonesIn(catalog: ModelContext['catalog'], type: CatalogType): ZonePlace | null {
-  const known = knownZones.get(type);
-  if (known !== undefined) return known;
-  const found = findZones(catalog, baseOf(catalog.type, type));
-  knownZones.set(type, found);
-  return found;
+  const known = knownZones.get(catalog) ?? new Map<string, ZonePlace | null>();
+  knownZones.set(catalog, known);
+  const found = known.get(type._id);
+  if (found !== undefined) return found;
+  const zones = findZones(catalog, baseOf(catalog.type, type));
+  known.set(type._id, zones);
+  return zones;
+}
+
+/** Whether it is a composite type, or made of one: then it may change with another table. */
+export function isOfComposite(catalog: ModelContext['catalog'], oid: string): boolean {
+  const type = catalog.type(oid);
+  const base = type && baseOf(catalog.type, type);
+  const element = base && elementOf(catalog.type, base);
+  return base?.typtype === 'c' || (element != null && isOfComposite(catalog, element._id));
 }
 
 /** Dates and times, and what contains them. Every range counts: those of numbers have no words, so nothing is found in them. */

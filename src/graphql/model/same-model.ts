@@ -5,7 +5,7 @@
  */
 import { invariant } from '../../shared/invariant.ts';
 import { type Sliced, sliceIsOver } from '../../shared/slices.ts';
-import type { Model, Table } from './model.ts';
+import type { Model } from './model.ts';
 
 /** Compares them, with pauses. */
 export function* isSameModel(one: Model, other: Model): Sliced<boolean> {
@@ -19,18 +19,6 @@ export function* isSameModel(one: Model, other: Model): Sliced<boolean> {
     if (!isEqual(table, others.next().value)) return false;
   }
   return true;
-}
-
-/** The model with the tables of an earlier one in place of equal ones: what was made of them need not be kept twice. */
-export function* keepTables(model: Model, earlier: Model): Sliced<Model> {
-  const isEqual = comparison();
-  const tables = new Map<string, Table>();
-  for (const [oid, table] of model.tables) {
-    if (sliceIsOver()) yield;
-    const before = earlier.tables.get(oid);
-    tables.set(oid, before !== undefined && isEqual(table, before) ? before : table);
-  }
-  return { ...model, tables };
 }
 
 /** Compares plain data, in which maps have an order. */

@@ -13,19 +13,21 @@ import { addConflictTargets } from './conflict-targets.ts';
 import { addListFilters } from './list-filters.ts';
 import { noteRanks } from './ranks.ts';
 import { addRowWrites } from './row-writes.ts';
-import { addKeys } from './table-keys.ts';
 
-/** The tables with their extension entries and types, the shared types, and the enums, routines and composite types with their names. */
+/** The tables, which have their keys, with their extension entries and types, the shared types, and the enums, routines and composite types with their names. */
 export function* addNames(
   context: ModelContext,
   named: Named & { readonly enums: EnumTypes },
 ): Sliced<Pick<Model, 'tables' | 'enums' | 'addedTypes' | 'routines' | 'composites'>> {
-  const keyed = yield* mapInSlices(named.tables.values(), (table) => addKeys(context, table));
-  const withKeys = { ...named, tables: new Map(keyed.map((table) => [table.oid, table])) };
-  const withEntries = yield* addEntries(context, withKeys);
+  const entered = yield* mapInSlices(named.tables.values(), (table) => {
+    const targets = table.relationships.map(({ target }) => named.tables.get(target));
+    return context.keep.part('entries', table.oid, [table, ...targets], () => addEntries(context, table, named));
+  });
   noteMisplaced(context, named.routines);
-  for (const table of withEntries.values()) noteRanks(context, table, named.routines);
-  const targeted = yield* mapInSlices(withEntries.values(), (table) => addConflictTargets(context, table));
+  for (const table of entered) noteRanks(context, table, named.routines);
+  const targeted = yield* mapInSlices(entered, (table) =>
+    context.keep.part('targets', table.oid, [table], () => addConflictTargets(context, table)),
+  );
   const tables = new Map(targeted.map((table) => [table.oid, table]));
   const added = yield* addTypes(context, { ...named, tables });
   noteArguments(context, added.tables, added.routines);

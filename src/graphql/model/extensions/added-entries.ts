@@ -3,7 +3,6 @@
  * one without a free name is left out and recorded.
  */
 import type { ExtensionName } from '../../../config/extensions.ts';
-import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import type { CatalogTable } from '../../catalog/catalog.ts';
 import { columnFix, validName } from '../comments/comment-fix.ts';
 import type { Column, CompositeType, Relationship, Routine, Table } from '../model.ts';
@@ -22,14 +21,11 @@ export interface Named {
   readonly claims: NameClaims;
 }
 
-/** The tables with the entries of their extensions. */
-export function* addEntries(context: ModelContext, named: Named): Sliced<ReadonlyMap<string, Table>> {
-  const tables = yield* mapInSlices(named.tables.values(), (table) => {
-    const related = table.relationships.length === 0 ? table : addRelationships(context, table, named);
-    const keyed = withoutTakenKeys(context, related);
-    return addColumnEntries(context, addFunctions(context, keyed, named.routines));
-  });
-  return new Map(tables.map((table) => [table.oid, table]));
+/** The table with the entries of its extensions. */
+export function addEntries(context: ModelContext, table: Table, named: Named): Table {
+  const related = table.relationships.length === 0 ? table : addRelationships(context, table, named);
+  const keyed = withoutTakenKeys(context, related);
+  return addColumnEntries(context, addFunctions(context, keyed, named.routines));
 }
 
 function addRelationships(context: ModelContext, table: Table, named: Named): Table {

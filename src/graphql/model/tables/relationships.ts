@@ -41,18 +41,26 @@ export function* buildRelationships(
   const keys = [...(yield* declaredKeys(context.catalog)), ...(yield* directedKeys(context))];
   for (const key of keys) {
     if (sliceIsOver()) yield;
-    if (!isUsed(context, key)) continue;
     const local = tables.get(key.local._id);
     const foreign = tables.get(key.foreign._id);
     if (local === undefined || foreign === undefined) continue;
+    const made = context.keep.part('relationship', key.id, [key.local, key.foreign, local, foreign], () =>
+      isUsed(context, key)
+        ? { outbound: toOutbound(context, key, foreign), inbound: toInbound(context, key, local) }
+        : null,
+    );
+    if (made === null) continue;
     // Tables of schemas without the extension have no relationships to those that it adds.
-    if (!foreign.added || hasExtension(context, local, 'reads'))
-      add(context, outbound, key.local, toOutbound(context, key, foreign));
-    if (!local.added || hasExtension(context, foreign, 'reads'))
-      add(context, inbound, key.foreign, toInbound(context, key, local));
+    if (!foreign.added || hasExtension(context, local, 'reads')) add(context, outbound, key.local, made.outbound);
+    if (!local.added || hasExtension(context, foreign, 'reads')) add(context, inbound, key.foreign, made.inbound);
   }
   const oids = new Set([...outbound.keys(), ...inbound.keys()]);
-  return new Map([...oids].map((oid) => [oid, [...(outbound.get(oid) ?? []), ...(inbound.get(oid) ?? [])]]));
+  return new Map(
+    [...oids].map((oid) => {
+      const all = [...(outbound.get(oid) ?? []), ...(inbound.get(oid) ?? [])];
+      return [oid, context.keep.part('relationships', oid, all, () => all)];
+    }),
+  );
 }
 
 function add(

@@ -33,7 +33,11 @@ export interface SelectedTable {
 
 /** The select-valid tables in order of namespace, then oid. */
 export function* selectTables(context: ModelContext, types: TypeResolvers): Sliced<readonly SelectedTable[]> {
-  const selected = yield* mapInSlices(context.catalog.tables, (row) => selectTable(context, row, types));
+  const selected = yield* mapInSlices(context.catalog.tables, (row) =>
+    context.keep.part('selected', row._id, [row, ...partitioningTables(context, row)], () =>
+      selectTable(context, row, types),
+    ),
+  );
   return selected.filter((table) => table !== null);
 }
 
@@ -106,6 +110,17 @@ function noUsage(context: ModelContext, namespace: ContextNamespace, row: Catalo
 function partitioned(context: ModelContext, row: CatalogTable): Reason {
   const reason = `${describeTable(context, row)} is not exposed; its partitions are, each as a table of its own. Turn on the extension "reads", which has it as one.`;
   return { kind: 'type', reason, fix: null };
+}
+
+/** The tables that it is a partition of, at any depth. */
+function partitioningTables({ catalog }: ModelContext, row: CatalogTable): readonly CatalogTable[] {
+  const tables: CatalogTable[] = [];
+  for (let parent = row.partitionOf; parent !== null; parent = tables.at(-1)?.partitionOf ?? null) {
+    const table = catalog.table(parent);
+    if (table === undefined) break;
+    tables.push(table);
+  }
+  return tables;
 }
 
 /** The partitioned table whose comment hides its partitions, this one among them, at any depth; null for none. */
