@@ -278,7 +278,7 @@ function printStatements(statements: readonly StatementResult[]): string {
 function printSchemas(schemas: readonly SchemaResult[]): string {
   const seconds = (value: number | null) => (value === null ? '' : value.toFixed(2));
   return table(
-    ['tables', 'server', 'idle MiB', 'CPU s to the first answer', 'of PostgreSQL', 'MiB after it', 'CPU s after a new comment', 'after a new table', 'introspection MB', 'CPU s of it', 'again', 'longest hold ms', 'others p99 ms', 'MiB after all'], // biome-ignore format: one heading
+    ['tables', 'server', 'idle MiB', 'CPU s to the first answer', 'of PostgreSQL', 'MiB after it', 'CPU s after a new comment', 'after a new table', 'introspection MB', 'CPU s of it', 'again', 'longest hold ms', 'after changes', 'others p99 ms', 'MiB after all'], // biome-ignore format: one heading
     schemas.map((each) => [
       whole(each.tables),
       each.server,
@@ -292,6 +292,7 @@ function printSchemas(schemas: readonly SchemaResult[]): string {
       seconds(each.introspectionCpuSeconds),
       seconds(each.introspectionAgainSeconds),
       whole(each.holdMs),
+      whole(each.reloadHoldMs),
       whole(each.othersMs),
       whole(each.afterMib),
     ]),
