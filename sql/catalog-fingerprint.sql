@@ -11,7 +11,8 @@ exposed as (
 ),
 classes as materialized (
   select c.oid, c.relkind, c.relnamespace in (select e.oid from exposed e) as is_exposed,
-    pg_catalog.hashtextextended(pg_catalog.concat_ws('|', c.relname, c.relnamespace, c.relkind, c.relowner, c.relrowsecurity, c.relhassubclass, c.relispartition, c.relhasrules, c.relacl), 0) as content
+    pg_catalog.hashtextextended(pg_catalog.concat_ws('|', c.relname, c.relnamespace, c.relkind, c.relowner, c.relrowsecurity, c.relhassubclass, c.relispartition, c.relhasrules, c.relacl), 0) as content,
+    c.xmin::pg_catalog.text::pg_catalog.int8 as version
   from pg_catalog.pg_class c
   where c.relkind in ('r', 'v', 'm', 'f', 'p')
 ),
@@ -169,7 +170,10 @@ select v.objects, v.fingerprint, v.memberships,
   ) end as tables,
   pg_catalog.set_config('pgreflect.snapshot', pg_catalog.pg_current_snapshot()::pg_catalog.text, true) as snapshot
 from (
-  select p.common, p.memberships, pg_catalog.md5(p.tables || p.common) as objects, pg_catalog.md5(p.tables || p.common || p.of_server) as fingerprint
+  select p.common, p.memberships,
+    -- With the versions of tables, for the time of one reading: a table may be renamed, read, and renamed back.
+    pg_catalog.md5(p.tables || p.common || (select coalesce(sum(c.version), 0) from classes c where c.is_exposed)) as objects,
+    pg_catalog.md5(p.tables || p.common || p.of_server) as fingerprint
   from (
     select
       (select pg_catalog.concat_ws(':', count(*), sum(h.hash)) from hashes h) as tables,

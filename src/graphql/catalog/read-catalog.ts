@@ -89,6 +89,9 @@ function isOvertaken(error: unknown): boolean {
   return error instanceof DatabaseError && error.kind === 'statement' && overtakenStates.has(error.sqlstate ?? '');
 }
 
+/** Differs from everything that is read. */
+const outdated = { fingerprint: '', commonHash: '', tableHashes: new Map<string, string>() };
+
 interface Reading {
   readonly rows: CatalogRows;
   readonly version: CatalogVersion;
@@ -141,19 +144,19 @@ function readOnce(
       tx.query('commit', []),
     ]);
     const isSettled = settled?.committing === 0;
-    const isUnchanged = after === undefined || after.objects === found?.objects;
+    const isCurrent = isSettled && (after === undefined || after.objects === found?.objects);
     const rows = await inSlices(parseCatalog(texts as unknown as readonly CatalogText[]));
     return {
       rows,
       version: {
         ...seen,
-        ...hashes,
-        fingerprint: String(found?.fingerprint),
+        // If something changed meanwhile, the rows may be newer than the hashes, so that the next reading must not begin from them.
+        ...(isCurrent ? { fingerprint: String(found?.fingerprint), ...hashes } : outdated),
         preRequest: preRequest?.given == null ? null : String(preRequest.function),
         trustsExtensions: extensions !== undefined,
       },
       known: from,
-      isCurrent: isSettled && isUnchanged,
+      isCurrent,
       isTorn: !isSettled || rows.torn,
     };
   }, settings);
