@@ -40,8 +40,8 @@ columns as materialized (
       where k.contype = 'n' and not k.convalidated and k.conrelid = a.attrelid and k.conkey[1] = a.attnum
     ) as attnotnull
   from pg_catalog.pg_attribute a
-  join tables t on t.oid = a.attrelid
-  where a.attnum > 0 and not a.attisdropped
+  -- An array, of which PostgreSQL expects few: by index, as there usually are.
+  where a.attrelid = any (array(select t.oid from tables t)) and a.attnum > 0 and not a.attisdropped
 ),
 sequences as materialized (
   -- Owned by columns. `is_default`: the column gets its numbers, and the sequence is in the schema of the table.
@@ -317,7 +317,7 @@ from (values
     from pg_catalog.pg_index i
     join pg_catalog.pg_class c on c.oid = i.indexrelid
     join pg_catalog.pg_class t on t.oid = i.indrelid
-    where i.indisunique and (i.indrelid in (select t.oid from tables t) or i.indrelid in (select b.oid from behind_views b))
+    where i.indisunique and i.indrelid = any (array(select t.oid from tables t union select b.oid from behind_views b))
   )),
   ('view_queries', (
     -- Of views that PostgreSQL itself passes inserts through, without rules or triggers of their own.
@@ -393,7 +393,9 @@ from (values
     from (
       select o.relid, pg_catalog.bit_or(o.bits) as bits
       from (select o.*, o.is_code or o.expressions ~ r.pattern as runs from attached o cross join runners r offset 0) o
-      left join pg_catalog.pg_depend d on d.classid = o.class and d.objid = o.object
+      left join lateral (
+        select d.refclassid, d.refobjid from pg_catalog.pg_depend d where d.classid = o.class and d.objid = o.object offset 0
+      ) d on true
       where o.runs
         or d.refclassid in ('pg_catalog.pg_operator'::pg_catalog.regclass, 'pg_catalog.pg_opclass'::pg_catalog.regclass,
           'pg_catalog.pg_opfamily'::pg_catalog.regclass, 'pg_catalog.pg_cast'::pg_catalog.regclass)
