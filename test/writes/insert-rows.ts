@@ -130,7 +130,7 @@ async function insertLevel(
   if (new Set(shapes).size > 1) run.events.add('different keys');
   const isUpdating = conflict !== null && conflict.columns.length > 0;
   let before = isUpdating ? await versions(run, table) : null;
-  const met = conflict !== null && before !== null ? await lookUp(run, table, conflict, before) : null;
+  const met = conflict !== null && before !== null ? await lookUpFirst(run, table, conflict, before) : null;
   for (const object of objects) {
     await run.client.query('savepoint object');
     try {
@@ -161,6 +161,16 @@ async function insertLevel(
   }
   await findForwardReferences(run, unmet, (object) => insertOne(run, table, object, { conflict, met, read }));
   return rows;
+}
+
+/** The gateway is refused for its values before its filter is asked. */
+async function lookUpFirst(run: Run, ...asked: [Table, Conflict, ReadonlyMap<string, string>]): Promise<Met | null> {
+  try {
+    return await lookUp(run, ...asked);
+  } catch (error) {
+    run.allowed.add('BAD_USER_INPUT');
+    throw error;
+  }
 }
 
 /** The gateway writes a list in one statement, so an object may refer to a later one. */
