@@ -144,6 +144,36 @@ test('related rows that are hidden or not the caller’s are neither replaced no
   }
 });
 
+test('equal rows of several places take no row that the caller does not see, nor make one for others', async () => {
+  const before = await rows(0);
+  const both = (object: string, constraint: string) => {
+    const entry = `{insert: ${object}, onConflict: {constraint: ${constraint}, updateColumns: [name, code]}}`;
+    const twice = `[{id: 60, tag: ${entry}, named: ${entry}}]`;
+    return `mutation { insertIntoPostCollection(objects: ${twice}) { affectedCount } }`;
+  };
+  const attempts = [
+    both('{id: 100, tenant: 1, name: "taken"}', 'tag_pkey'),
+    both('{id: 61, tenant: 2, name: "theirs"}', 'tag_tenant_name_key'),
+    both('{id: 61, tenant: 1, name: "x", code: "secret"}', 'tag_code_key'),
+    both('{id: 61, tenant: 2, name: "new"}', 'tag_pkey'),
+  ];
+  for (const query of attempts) {
+    const { data, errors } = await full!.run('anon', query);
+    expect([data, errors?.length, await rows(0)], query).toEqual([null, 1, before]);
+  }
+  // A trigger gives the new row to another tenant: neither place may get its key, read back or not.
+  const [database] = databases;
+  await database!.query(`create function give_away() returns trigger language plpgsql as 'begin new.tenant := 2; return new; end';
+    create trigger give_away before insert on tag for each row execute function give_away()`);
+  const entry = '{insert: {id: 61, tenant: 1, name: "x"}}';
+  for (const shown of ['{ affectedCount }', '{ records { id } }']) {
+    const query = `mutation { insertIntoPostCollection(objects: [{id: 60, tag: ${entry}, named: ${entry}}]) ${shown} }`;
+    expect((await full!.run('anon', query)).data, shown).toBe(null);
+  }
+  await database!.query('drop trigger give_away on tag');
+  expect(await rows(0)).toEqual(before);
+});
+
 test('a row that the caller connects while another one does belongs to one of them, and nothing hangs', async () => {
   const posts = Array.from({ length: 12 }, (_, index) => 200 + index);
   const [first, second] = ['{id: 1}, {id: 2}', '{id: 2}, {id: 1}'];

@@ -316,6 +316,59 @@ describe('equal rows that inserted ones refer to', () => {
     expect(found.sort()).toEqual(['C Dan', 'D Dan', 'E Eve', 'below Dan', 'below Eve']);
   });
 
+  test('equal objects are one row wherever a root field inserts them, with what is nested in them', async () => {
+    const nested = { bookCollection: { insert: [{ title: 'below' }] } };
+    const both = (title: string, by: object, editor: object) => ({
+      title,
+      author: { insert: by },
+      editor: { insert: editor },
+    });
+    const [dan, eve, fay] = [50, 51, 52].map((number) => ({ name: `N${number}`, number, ...nested }));
+    const lists = [
+      [both('C', dan!, dan!)],
+      [both('C', dan!, eve!), both('D', eve!, dan!), both('E', fay!, fay!), { title: 'F' }],
+    ];
+    for (const objects of lists) {
+      const literal = JSON.stringify(objects).replaceAll(/"(\w+)":/g, '$1:');
+      for (const given of [
+        { query: insert, variables: { objects } },
+        { query: insert.replace(/\(.*?\) /, '').replace('$objects', literal), variables: {} },
+      ]) {
+        await execution.data('anon', given.query, { variables: given.variables });
+        const found = (await books()).slice(2).map(({ title, author: by, editor }) => `${title} ${by} ${editor}`);
+        const isOne = objects.length === 1;
+        expect(found.filter((each) => !each.startsWith('below')).sort()).toEqual(
+          isOne ? ['C N50 N50'] : ['C N50 N51', 'D N51 N50', 'E N52 N52', 'F null Ana'],
+        );
+        expect(found.filter((each) => each.startsWith('below')).sort()).toEqual(
+          (isOne ? [50] : [50, 51, 52]).map((number) => `below N${number} Ana`),
+        );
+        await database.query('delete from book where id > 2; delete from author where id > 3');
+      }
+    }
+    const deep = `mutation { insertIntoLicenseCollection(objects: [{id: 9, book: {insert: {title: "C", author: {insert: {name: "Dan", number: 50}}, editor: {insert: {name: "Dan", number: 50}}}}}]) { affectedCount } }`;
+    await execution.data('anon', deep);
+    expect((await books()).at(-1)).toEqual({ title: 'C', author: 'Dan', editor: 'Dan' });
+  });
+
+  test('equal objects with another onConflict, or in another root field, are rows of their own', async () => {
+    const by = '{insert: {name: "Dan", number: 50}}';
+    const conflict = by.replace('}}', '}, onConflict: {constraint: author_tenant_number_key, updateColumns: [name]}}');
+    const field = (author: string, editor: string) =>
+      `insertIntoBookCollection(objects: [{title: "C", author: ${author}, editor: ${editor}}]) { affectedCount }`;
+    expect((await execution.errors('anon', `mutation { ${field(conflict, by)} }`))[0]).toMatch(/duplicate key/);
+    await execution.data('anon', `mutation { ${field(by, conflict)} }`);
+    await database.query('delete from book where id > 2; delete from author where id > 3');
+    await execution.data('anon', `mutation { ${field(conflict, conflict)} }`);
+    expect((await books()).slice(2)).toEqual([{ title: 'C', author: 'Dan', editor: 'Dan' }]);
+    await database.query('delete from book where id > 2; delete from author where id > 3');
+    const alone = (alias: string) =>
+      `${alias}: insertIntoBookCollection(objects: [{title: "C", author: ${by}}]) { affectedCount }`;
+    expect((await execution.errors('anon', `mutation { ${alone('one')} ${alone('two')} }`))[0]).toMatch(
+      /duplicate key/,
+    );
+  });
+
   test('different objects for one row stay an error, and name their place', async () => {
     const conflict = { onConflict: { constraint: 'author_tenant_number_key', updateColumns: ['name'] } };
     const object = (name: string) => ({ author: { ...author(name, 50).author, ...conflict } });

@@ -230,7 +230,11 @@ async function readRows(
   { tables }: World,
 ): Promise<ReadonlyMap<string, Readonly<Record<string, Value>>[]>> {
   const stored = tables.filter(({ kind }) => kind === 'table');
-  const list = stored.map(({ schema, name }) => `(select json_agg(t) from ${schema}.${name} t) as "${name}"`);
+  // Objects with keys of a child table would be other rows with the same keys.
+  const list = stored.map(
+    ({ schema, name, traits }) =>
+      `(select json_agg(t) from ${traits.has('inheritance') ? 'only ' : ''}${schema}.${name} t) as "${name}"`,
+  );
   const { rows } = await client.query(`select ${list.join(', ')}`);
   return new Map(stored.map(({ name }) => [name, rows[0][name] ?? []]));
 }

@@ -13,7 +13,7 @@ import { readOnce } from './read-once.ts';
 import { setsKey } from './row-keys.ts';
 import type { Slot, Variables } from './slot.ts';
 import { entryValue } from './update-list.ts';
-import { distinctRows, entriesAt, rowAt, rowsAt, valueAt } from './variable-path.ts';
+import { entriesAt, numberAmong, rowAt, rowsAt, valueAt } from './variable-path.ts';
 
 /** The source of slot values. */
 export interface BindingSource {
@@ -116,15 +116,14 @@ function digest(text: string): string {
 /** The number of the only object nested at `below`, from 1, or null, for each of these. */
 function linksOf(
   variables: Variables,
-  { path, below, equal }: Extract<Slot, { kind: 'row_links' }>,
+  { path, below, among }: Extract<Slot, { kind: 'row_links' }>,
 ): readonly (number | null)[] {
-  const rows = rowsAt(variables, path);
-  const each = equal === 'one' ? distinctRows({ rows }, ['rows', '*', ...below]).numbers : null;
   let count = 0;
-  return rows.map((row) => {
-    if (rowsAt(row, below).length === 0) return null;
+  return rowsAt(variables, path).map((row) => {
+    const [nested] = rowsAt(row, below);
+    if (nested === undefined) return null;
     count += 1;
-    return each === null ? count : each[count - 1]!;
+    return among === null ? count : numberAmong(variables, among, nested);
   });
 }
 

@@ -314,6 +314,11 @@ export class Input {
     return this.#scope.shape.ask({ kind: 'uniform_value', path });
   }
 
+  /** Whether some of a variable's objects are among the different ones at another place. */
+  hasKnownRows(other: Path): boolean {
+    return this.ask({ kind: 'known_rows', other }) === 'some';
+  }
+
   /** Whether both are values of variables, and equal. */
   hasSameValue(other: Input): boolean {
     const [path, otherPath] = [this.#path, other.#path];

@@ -18,7 +18,7 @@ import { hasValue, patternOf, patternsOf, setsKey } from './row-keys.ts';
 import type { Path, RowKey, Slot, TextForm, Variables } from './slot.ts';
 import { describeRuns, type ListedUpdate, type UpdateListKeys } from './update-list.ts';
 import { fits, isNestedJson } from './value-facts.ts';
-import { rowsAt, valueAt, valuesBeside } from './variable-path.ts';
+import { numberAmong, rowsAt, valueAt, valuesBeside } from './variable-path.ts';
 
 /** A question about the variables of a request. */
 export type ShapeQuestion =
@@ -78,6 +78,8 @@ export type ShapeQuestion =
   | { readonly kind: 'members'; readonly path: Path; readonly names: readonly string[] }
   /** Whether entries that insert have equal values under the last key of the path: `none` has one, `same` or `other`. */
   | { readonly kind: 'uniform_value'; readonly path: Path }
+  /** Whether objects of the path are among the different ones at another place: `some` or `none`. */
+  | { readonly kind: 'known_rows'; readonly path: Path; readonly other: Path }
   /** Whether the values of two paths are equal: `same` or `other`. */
   | { readonly kind: 'equal'; readonly path: Path; readonly other: Path }
   /**
@@ -124,9 +126,16 @@ export function answerQuestion(question: ShapeQuestion, variables: Variables): s
 
 function subjectOf({ kind, path }: ShapeQuestion, variables: Variables): unknown {
   if (kind === 'uniform_value') return valuesBeside(variables, path);
-  const isOfRows = kind === 'rows' || kind === 'row_patterns' || kind === 'nested_objects' || kind === 'members';
-  return isOfRows ? rowsAt(variables, path) : valueAt(variables, path);
+  return kindsOfRows.has(kind) ? rowsAt(variables, path) : valueAt(variables, path);
 }
+
+const kindsOfRows: ReadonlySet<ShapeQuestion['kind']> = new Set([
+  'rows',
+  'row_patterns',
+  'nested_objects',
+  'members',
+  'known_rows',
+]);
 
 /** A question about a value at hand. */
 export type ValueQuestion<Q = ShapeQuestion> = Q extends ShapeQuestion ? Omit<Q, 'path'> : never;
@@ -171,6 +180,8 @@ const answers: Answers = {
   },
   members: (rows: Rows, { names }) => describeMembers(rows, names),
   uniform_value: describeUniformValue,
+  known_rows: (rows: Rows, { other }, owner) =>
+    rows.some((row) => numberAmong(owner as Variables, other, row) !== null) ? 'some' : 'none',
   equal: (value, { other }, owner) => (isDeepStrictEqual(value, valueAt(owner as Variables, other)) ? 'same' : 'other'),
   cursor: (value, { maxElements }, owner) => describeCursor(decodeOnce(owner, String(value)), maxElements),
   same(_, { left, right }, owner) {

@@ -5,7 +5,7 @@ import type { Run } from './update-list.ts';
 /**
  * Path into the coerced variables: first the variable's key, then input fields and list positions. `*` stands for all
  * positions of a list, in the paths of objects to insert; {@link agreed} behind a key for what they agree on under it,
- * {@link distinct} for the different ones among them.
+ * {@link distinct} for the different ones among them, without those of earlier places.
  */
 export type Path = readonly (string | number)[];
 
@@ -53,8 +53,11 @@ export type Slot =
   | { readonly kind: 'row_count'; readonly path: Path }
   /** For each object nested at `below`, the number of the object above it; `first` for the first one. An array. */
   | { readonly kind: 'row_parents'; readonly path: Path; readonly below: Path; readonly first: number }
-  /** For each object, the number of the only one nested at `below`, from 1, or null; equal ones may be one. An array. */
-  | { readonly kind: 'row_links'; readonly path: Path; readonly below: Path; readonly equal: 'one' | 'several' }
+  /**
+   * For each object, the number of the only one nested at `below`, from 1, or null: among the different ones at the place
+   * `among`, or, where it is null, among all that are nested in these. An array.
+   */
+  | { readonly kind: 'row_links'; readonly path: Path; readonly below: Path; readonly among: Path | null }
   /** Name of the setting for the keys of a step's rows (nested-writes.ts). */
   | { readonly kind: 'kept_keys'; readonly step: number }
   /** The values at a place in the entries of a run (update-list.ts), as an array. */

@@ -3,7 +3,7 @@
  * anything runs, because the server's message names no place.
  */
 import type { Path } from './slot.ts';
-import { agreed, distinct } from './variable-path.ts';
+import { agreed, isDistinct } from './variable-path.ts';
 
 /** NUL, or a surrogate, which most texts lack. */
 const suspicious = /[\0\ud800-\udfff]/;
@@ -40,7 +40,7 @@ export const lifted = '@';
 
 /** `$objects[0].title`; `updates[0].set` for a value in the document. */
 export function printPath(path: Path): string {
-  const [variable, ...rest] = path.filter((step) => step !== agreed && step !== distinct);
+  const [variable, ...rest] = path.filter((step) => step !== agreed && !isDistinct(step));
   // A key of the coerced variables may end with `#` and the type of its place.
   const name = String(variable).split('#')[0]!;
   // A list in the document that is read like a variable (lifted-lists.ts).

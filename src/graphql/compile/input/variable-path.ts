@@ -6,8 +6,15 @@ import type { ListedUpdate, Run } from './update-list.ts';
 /** See {@link Path}. */
 export const agreed = '=';
 
-/** See {@link Path}. */
-export const distinct = '!';
+/** See {@link Path}. @param earlier Places of different objects, whose objects are left out. */
+export function distinct(earlier: readonly Path[]): string {
+  return `!${JSON.stringify(earlier)}`;
+}
+
+/** Whether the step of a path stands for the different objects. */
+export function isDistinct(step: Path[number]): step is string {
+  return typeof step === 'string' && step.startsWith('!');
+}
 
 /** Follows a path; undefined if it leads nowhere. */
 export function valueAt(variables: Variables, path: Path): unknown {
@@ -51,9 +58,9 @@ type InputObject = Readonly<Record<string, unknown>>;
 
 /** Objects to insert, in order; coerced objects have no prototype's keys. */
 export function rowsAt(variables: Variables, path: Path): readonly InputObject[] {
-  const end = path.lastIndexOf(distinct);
+  const end = path.findLastIndex(isDistinct);
   if (end >= 0) {
-    const { rows } = distinctRows(variables, path.slice(0, end));
+    const { rows } = distinctRows(variables, path.slice(0, end + 1));
     return end === path.length - 1 ? rows : rows.flatMap((row) => rowsAt(row, path.slice(end + 1)));
   }
   const at = path.indexOf('*');
@@ -68,17 +75,35 @@ export function rowsAt(variables: Variables, path: Path): readonly InputObject[]
 const rowsOnce = readAtOnce(rowsAt);
 
 /** The different ones of these objects in order of their first place, and for each object the number of its equal, from 1. */
-export const distinctRows = readAtOnce((variables, path) => {
-  const found = new Map<string, number>();
+const distinctRows = readAtOnce((variables, path) => {
+  const earlier = (JSON.parse(String(path.at(-1)).slice(1)) as readonly Path[]).map((other) =>
+    numbersAt(variables, other),
+  );
   const rows: InputObject[] = [];
-  const numbers = rowsAt(variables, path).map((row) => {
-    // The keys of coerced objects are in the order of their type.
-    const text = JSON.stringify(row);
+  const found = new Map<string, number>();
+  const numbers = rowsAt(variables, path.slice(0, -1)).map((row) => {
+    const text = textOf(row);
+    if (earlier.some((other) => other.has(text))) return null;
     if (!found.has(text)) found.set(text, rows.push(row));
     return found.get(text)!;
   });
   return { rows, numbers };
 });
+
+/** The numbers of objects that differ, from 1, by their text. */
+const numbersAt = readAtOnce(
+  (variables, path) => new Map(rowsAt(variables, path).map((row, index) => [textOf(row), index + 1] as const)),
+);
+
+/** The number of the object at a place of different ones that is equal, from 1; null for none. */
+export function numberAmong(variables: Variables, place: Path, row: InputObject): number | null {
+  return numbersAt(variables, place).get(textOf(row)) ?? null;
+}
+
+// The keys of coerced objects are in the order of their type.
+function textOf(row: InputObject): string {
+  return JSON.stringify(row);
+}
 
 /** One of these objects. */
 export function rowAt(
@@ -90,10 +115,10 @@ export function rowAt(
 
 /** The paths of the same objects, without `*`; of equal ones, that of the first. */
 export function rowPathsAt(variables: Variables, path: Path): readonly Path[] {
-  const end = path.lastIndexOf(distinct);
+  const end = path.findLastIndex(isDistinct);
   if (end >= 0) {
-    const { numbers } = distinctRows(variables, path.slice(0, end));
-    const known = new Set<number>();
+    const { numbers } = distinctRows(variables, path.slice(0, end + 1));
+    const known = new Set<number | null>([null]);
     const first = rowPathsAt(variables, path.slice(0, end)).filter(
       (_, index) => known.size < known.add(numbers[index]!).size,
     );

@@ -63,7 +63,7 @@ export function variableConnected(
       by: values,
       count: { kind: 'row_count', path: [...at, fieldName] },
       parents: { kind: 'row_parents', path, below: [...below, fieldName], first },
-      links: { kind: 'row_links', path, below: [...below, fieldName], equal: 'several' },
+      links: { kind: 'row_links', path, below: [...below, fieldName], among: null },
       place: at,
     };
   });

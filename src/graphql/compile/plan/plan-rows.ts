@@ -13,7 +13,9 @@ import { type Input, refuseInput } from '../input/input.ts';
 import { patternOf, patternsOf } from '../input/row-keys.ts';
 import { areSparse } from '../input/shape.ts';
 import type { Path, RowKey, Slot } from '../input/slot.ts';
-import { agreed, distinct } from '../input/variable-path.ts';
+import { distinct } from '../input/variable-path.ts';
+import { agreedConflict, memberType, sameConflict } from './agreed-conflict.ts';
+import { isAlike, isShared, type KnownRows } from './known-rows.ts';
 import type { LimitPlan } from './plan.ts';
 import { type ConnectedRows, documentConnected, type NestedField, variableConnected } from './plan-connected.ts';
 import { planValue, refuseLength } from './plan-operator.ts';
@@ -48,10 +50,18 @@ export interface PlannedRows {
 
 /** Related rows of objects: those to insert, and those that are there, by key. */
 interface LinkedRows {
-  readonly inserted: RelatedObjects | null;
+  /** @param known Rows that steps before have inserted. */
+  inserted(known: readonly KnownRows[]): InsertedRows;
   readonly connected: readonly ConnectedRows[];
   /** Every object has some. */
   readonly isEvery: boolean;
+}
+
+/** Objects that are inserted, and equal ones that steps before have inserted. */
+interface InsertedRows {
+  readonly objects: RelatedObjects | null;
+  /** For each of the objects they are nested in, the number of its row in the other step, from 1, or null. */
+  readonly elsewhere: readonly { readonly step: number; readonly places: Slot }[];
 }
 
 /** Objects nested in others. */
@@ -63,6 +73,8 @@ export interface RelatedObjects {
   readonly links: Slot;
   /** Their *B*`OnConflict`; null: they have none. */
   readonly onConflict: Input | null;
+  /** What tells equal ones at other places; null: they share no row. */
+  readonly known: Omit<KnownRows, 'step'> | null;
 }
 
 /** The objects of an insert: a list, or a single one. */
@@ -147,14 +159,6 @@ function isToOne({ relationship }: NestedField): boolean {
   return relationship.cardinality === 'one';
 }
 
-/** Whether several objects may refer to one row: equal ones are inserted once. */
-function isShared({ relationship: { direction, id }, target }: NestedField): boolean {
-  const isOwn = target.relationships.some(
-    (other) => other.id === id && other.cardinality === 'one' && other.direction === 'inbound',
-  );
-  return direction === 'outbound' && !isOwn;
-}
-
 function refuseWays({ field }: NestedField, entry: Input): PublicError {
   return refuseInput(`"${field.name}" takes either "insert" or "connect".`, entry);
 }
@@ -165,14 +169,33 @@ interface VariableRows {
   readonly each: Path;
 }
 
-function variableInserted(objects: Input, { path, each }: VariableRows, of: NestedField): RelatedObjects | null {
+function variableInserted(objects: Input, { path, each }: VariableRows, of: NestedField): LinkedRows['inserted'] {
   const type = memberType(of, 'insert');
+  if (type === undefined) return () => nothingInserted;
+  const onConflict = agreedConflict(objects, each, of);
   const below = [of.field.name, 'insert'];
-  const at = [...each, ...below, ...(isShared(of) ? [distinct] : [])];
-  const rows = type === undefined ? null : planVariableRows(objects.below(type, at));
   const parents = { kind: 'row_parents', path, below, first: 1 } as const;
-  const links = { kind: 'row_links', path, below, equal: isShared(of) ? 'one' : 'several' } as const;
-  return rows && { rows, parents, links, onConflict: agreedConflict(objects, each, of) };
+  const all = [...each, ...below];
+  const linksAmong = (among: Path | null) => ({ kind: 'row_links', path, below, among }) as const;
+  if (!isShared(of)) {
+    return () => {
+      const rows = planVariableRows(objects.below(type, all));
+      return { objects: rows && { rows, parents, links: linksAmong(null), onConflict, known: null }, elsewhere: [] };
+    };
+  }
+  return (known) => {
+    const different = objects.below(type, [...all, distinct([])]);
+    const earlier = known.filter(
+      (each) => each.path !== null && isAlike(each, of, onConflict) && different.hasKnownRows(each.path),
+    );
+    const at = [...all, distinct(earlier.map((each) => each.path!))];
+    const rows = planVariableRows(objects.below(type, at));
+    const own = { table: of.target, onConflict, path: at, numbers: null };
+    return {
+      objects: rows && { rows, parents, links: linksAmong(at), onConflict, known: own },
+      elsewhere: earlier.map((each) => ({ step: each.step, places: linksAmong(each.path) })),
+    };
+  };
 }
 
 function variableConnections(objects: Input, { path, each }: VariableRows, of: NestedField): readonly ConnectedRows[] {
@@ -182,30 +205,9 @@ function variableConnections(objects: Input, { path, each }: VariableRows, of: N
   return variableConnected(objects.below(type, [...each, ...below]), of, { path, first: 1 }, below);
 }
 
-/** The type of a member of an entry for related rows, undefined for none. */
-function memberType({ field }: NestedField, name: 'insert' | 'connect' | 'onConflict'): Input['type'] | undefined {
-  return (getNamedType(field.type) as GraphQLInputObjectType).getFields()[name]?.type;
-}
-
-/** What the entries of a variable's objects say about conflicts, where they insert rows: one statement writes them. */
-function agreedConflict(objects: Input, each: Path, of: NestedField): Input | null {
-  const type = memberType(of, 'onConflict');
-  if (type === undefined) return null;
-  const path = [...each, of.field.name, 'onConflict'];
-  const answer = objects.uniformValue(path);
-  const onConflict = objects.below(type, [...path, agreed]);
-  if (answer === 'other') throw refuseDifferent(of, onConflict);
-  return answer === 'none' ? null : onConflict;
-}
-
-function refuseDifferent({ field }: NestedField, onConflict: Input): PublicError {
-  return refuseInput(
-    `"${field.name}" has a different "onConflict" in other objects. Give all of them the same.`,
-    onConflict,
-  );
-}
-
 const absent: Slot = { kind: 'constant', value: null };
+
+const nothingInserted: InsertedRows = { objects: null, elsewhere: [] };
 
 /** Objects in the document, null for none. @param place The place of several, without positions. */
 function planRows(items: readonly Input[], type: Input['type'], place: string): PlannedRows | null {
@@ -291,7 +293,7 @@ function relatedRows(
     of,
   );
   return {
-    inserted: relatedObjects(inserted, of, { place: `${place}.${name}.insert${list}`, onConflict }),
+    inserted: (known) => relatedObjects(inserted, of, { place: `${place}.${name}.insert${list}`, onConflict, known }),
     connected: documentConnected(given('connect'), of, `${place}.${name}.connect${list}`),
     isEvery: entries.every((entry) => entry !== null),
   };
@@ -301,28 +303,27 @@ function relatedRows(
 function relatedObjects(
   given: readonly (Input | null)[],
   of: NestedField,
-  { place, onConflict }: { readonly place: string; readonly onConflict: Input | null },
-): RelatedObjects | null {
+  at: { readonly place: string; readonly onConflict: Input | null; readonly known: readonly KnownRows[] },
+): InsertedRows {
+  const { place, onConflict } = at;
   const lists = given.filter((input) => input !== null);
   const [only] = lists;
-  if (only === undefined) return null;
+  if (only === undefined) return nothingInserted;
   const path = lists.length === 1 && !isToOne(of) ? only.path() : null;
   if (path !== null) {
     const first = given.indexOf(only) + 1;
     const rows = planVariableRows(only);
     const parents = { kind: 'row_parents', path: [], below: path, first } as const;
-    return rows && { rows, parents, links: absent, onConflict };
+    return { objects: rows && { rows, parents, links: absent, onConflict, known: null }, elsewhere: [] };
   }
+  const sources = given.map((input, index) => input && (isShared(of) ? input.source() : String(index)));
+  const earlier = isShared(of) ? at.known.filter((each) => isAlike(each, of, onConflict)) : [];
+  const isElsewhere = (source: string) => earlier.some(({ numbers }) => numbers?.has(source) === true);
   const numbers = new Map<string, number>();
-  const links = given.map((input, index) => {
-    if (input === null) return null;
-    const source = isShared(of) ? input.source() : String(index);
-    const isNew = !numbers.has(source);
-    if (isNew) numbers.set(source, numbers.size + 1);
-    return { number: numbers.get(source)!, isNew };
-  });
   const items = given.flatMap((input, index) => {
-    if (input === null || links[index]?.isNew === false) return [];
+    const source = sources[index]!;
+    if (input === null || numbers.has(source) || isElsewhere(source)) return [];
+    numbers.set(source, numbers.size + 1);
     const own = isToOne(of) ? [input] : [...input.items()];
     return own.map((item) => ({ item, parent: index + 1 }));
   });
@@ -331,24 +332,19 @@ function relatedObjects(
     only.type,
     place,
   );
-  return (
-    rows && {
-      rows,
-      parents: { kind: 'constant', value: placesText(items.map(({ parent }) => parent)) },
-      links: { kind: 'constant', value: placesText(links.map((link) => link?.number ?? null)) },
-      onConflict,
-    }
-  );
-}
-
-/** What the entries in the document that insert rows say about conflicts. */
-function sameConflict(given: readonly (Input | undefined)[], of: NestedField): Input | null {
-  const conflicts = given.map((input) => (input?.state() === 'value' ? input : null));
-  // A variable that many objects have is compared once: its value may be large.
-  const [first = null, ...others] = new Map(conflicts.map((input) => [input?.source(), input])).values();
-  const different = others.find((input) => input === null || first?.hasSameValue(input) !== true);
-  if (different !== undefined) throw refuseDifferent(of, (different ?? first)!);
-  return first;
+  const linksAmong = (among: ReadonlyMap<string, number> | null) =>
+    ({
+      kind: 'constant',
+      value: placesText(sources.map((source) => (source === null ? null : (among?.get(source) ?? null)))),
+    }) as const;
+  const parents = { kind: 'constant', value: placesText(items.map(({ parent }) => parent)) } as const;
+  const own = isShared(of) ? { table: of.target, onConflict, path: null, numbers } : null;
+  return {
+    objects: rows && { rows, parents, links: linksAmong(numbers), onConflict, known: own },
+    elsewhere: earlier
+      .filter((each) => sources.some((source) => source !== null && each.numbers?.has(source) === true))
+      .map((each) => ({ step: each.step, places: linksAmong(each.numbers) })),
+  };
 }
 
 /** The objects, or the only one, that an update of one row inserts; null for none. */

@@ -49,7 +49,7 @@ export function planInsert(
   const steps: BuiltStep[] = [];
   const rows = planObjects(objects);
   const root = planStep(
-    { planner, nodes, steps },
+    { planner, nodes, steps, known: [] },
     { table, rows, place: objects.place(), level: 0, parent: null, onConflict },
   );
   return { change: steps[root]!.change as InsertChange, nested: finish(steps, root, isCounted) };
@@ -72,7 +72,7 @@ interface Level {
 /** Adds the steps of the rows that these refer to, of these, and of those that refer to them. @returns Its own number. */
 export function planStep(building: Building, at: Level): number {
   const { table, rows, level, parent } = at;
-  const { planner, steps } = building;
+  const { planner, steps, known } = building;
   const setters = new Setters(table, rows);
   if (parent !== null) setters.addParent(steps[parent.step]!, parent);
   const inner = findNested(rows, setters);
@@ -84,11 +84,16 @@ export function planStep(building: Building, at: Level): number {
   };
   for (const { nested, related } of inner) {
     if (nested.relationship.direction !== 'outbound') continue;
-    const { inserted, connected, isEvery } = related;
-    const sources = [
-      ...(inserted === null ? [] : [{ step: below(nested, inserted, null), places: inserted.links }]),
-      ...connected.map((found) => ({ step: addFound(building, { nested, found, level }), places: found.links })),
-    ];
+    const { connected, isEvery } = related;
+    const { objects, elsewhere } = related.inserted(known);
+    const sources = [...elsewhere];
+    if (objects !== null) {
+      const step = below(nested, objects, null);
+      if (objects.known !== null) known.push({ ...objects.known, step });
+      sources.push({ step, places: objects.links });
+    }
+    for (const found of connected)
+      sources.push({ step: addFound(building, { nested, found, level }), places: found.links });
     setters.addReferenced(steps, sources, nested, isEvery);
   }
   const change = planChange(building, at, setters);
@@ -98,9 +103,9 @@ export function planStep(building: Building, at: Level): number {
   const step = addStep(building, own);
   for (const { nested, related } of inner) {
     if (nested.relationship.direction === 'outbound') continue;
-    const { inserted, connected } = related;
-    addConnected(building, { nested, connected, level }, step);
-    if (inserted !== null) below(nested, inserted, { step, nested, places: inserted.parents });
+    const { objects } = related.inserted(known);
+    addConnected(building, { nested, connected: related.connected, level }, step);
+    if (objects !== null) below(nested, objects, { step, nested, places: objects.parents });
   }
   return step;
 }

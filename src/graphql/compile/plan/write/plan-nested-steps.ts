@@ -9,6 +9,7 @@ import type { Column, Relationship } from '../../../model/model.ts';
 import { type Input, refuseInput } from '../../input/input.ts';
 import { spend } from '../../input/plan-budget.ts';
 import type { Slot } from '../../input/slot.ts';
+import type { KnownRows } from '../known-rows.ts';
 import type { LimitPlan, WriteChange, WritePlan } from '../plan.ts';
 import { columnOf } from '../plan-order.ts';
 import { descend, type Planner } from '../planner.ts';
@@ -28,6 +29,8 @@ export interface Building {
   /** The fields of the write, for messages. */
   readonly nodes: readonly FieldNode[];
   readonly steps: BuiltStep[];
+  /** Rows of these steps that equal objects share. */
+  readonly known: KnownRows[];
 }
 
 const maxLevels = 4;

@@ -37,7 +37,7 @@ export function planRelated(
 ): Pick<WritePlan, 'change' | 'nested'> {
   const steps: BuiltStep[] = [];
   const root = planUpdateStep(
-    { planner, nodes, steps },
+    { planner, nodes, steps, known: [] },
     { table, change, set: isGiven(set) ? set : null, place: set.place(), level: 0, within: null },
   );
   return { change: steps[root]!.change as UpdateChange, nested: finish(steps, root, isCounted) };
