@@ -83,7 +83,7 @@ function triggerStatements({ schema, name, traits, keyKind, key: [first = ''], c
   const copied = references.flatMap((reference) => reference.columns);
   const more =
     keyKind === 'composite' && traits.has('trigger: more')
-      ? `if new.note = 'more' then insert into ${path} (${['area', 'part', ...copied].join(', ')}) values (${['new.area', `new.part || '+'`, ...copied.map((column) => `new.${column}`)].join(', ')}) on conflict do nothing; end if;`
+      ? `if new.note = 'more' then insert into ${path} (${['area', 'part', ...copied].join(', ')}) values (${['new.area', `new.part || '+'`, ...copied.map((column) => `new.${column}`)].join(', ')}) on conflict (area, part) do nothing; end if;`
       : '';
   const mayBeNull = columns.every(({ name: column, ddl }) => !own.includes(column) || ddl === '');
   const rekey =
