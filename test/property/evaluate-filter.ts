@@ -8,6 +8,7 @@ import { prepareRelated } from './evaluate-related.ts';
 import { prepareSearch } from './evaluate-search.ts';
 import { argumentName, type Entity, type ExpectedModel } from './expected-model.ts';
 import { callExpression } from './generate-routines.ts';
+import { jsonOf } from './json-input.ts';
 import type { Operand, Oracle, Truth } from './oracle.ts';
 import type { Row, Snapshot } from './reader.ts';
 import { arrayText } from './rows.ts';
@@ -147,6 +148,7 @@ export function compareColumn(oracle: Oracle, column: Column, operator: string, 
 
 /** The SQL text of an input for a column; labels of enums have other names in the API. */
 export function textOf(type: Type, input: Input): string | null {
+  if (type.input === 'json') return input === null || input === undefined ? null : jsonOf(input);
   if (typeof input !== 'string') return null;
   const label = [...(type.labels ?? [])].find(([, name]) => name === input);
   return label?.[0] ?? input;

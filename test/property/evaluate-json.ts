@@ -5,10 +5,17 @@ import { Num, parseJson, type Value } from './canonical.ts';
 import { type Input, listOf } from './document.ts';
 import { FieldError } from './encoded.ts';
 import { type Condition, conjunction } from './evaluate-filter.ts';
+import { jsonOf as jsonText } from './json-input.ts';
 import type { Oracle, Truth } from './oracle.ts';
 import type { Row } from './reader.ts';
 import { scalarTypes } from './types.ts';
 import type { Column } from './world.ts';
+
+interface Setting {
+  readonly oracle: Oracle;
+  /** JSON travels as values, not as texts. */
+  readonly isValue: boolean;
+}
 
 /** A value of a row; undefined is SQL null. */
 type Reading = (row: Row) => Value | undefined;
@@ -20,23 +27,28 @@ export const jsonPaths = {
 } as const; // biome-ignore format: two lists
 
 /** What a `JSONFilter` says of a column; null: no condition. */
-export function prepareJson(oracle: Oracle, { name }: Column, filter: ReadonlyMap<string, Input>): Condition | null {
+export function prepareJson(
+  oracle: Oracle,
+  { name, type }: Column,
+  filter: ReadonlyMap<string, Input>,
+): Condition | null {
   const read = (row: Row) => {
     const text = row.cells.get(name)?.text ?? null;
     return text === null ? undefined : parseJson(text);
   };
-  return prepareValue(oracle, read, filter);
+  return prepareValue({ oracle, isValue: type.input === 'json' }, read, filter);
 }
 
-function prepareValue(oracle: Oracle, read: Reading, filter: ReadonlyMap<string, Input>): Condition | null {
+function prepareValue(setting: Setting, read: Reading, filter: ReadonlyMap<string, Input>): Condition | null {
   return allOf(
     [...filter].map(([name, input]) => {
       if (input === undefined) return null;
-      if (name === 'at') return prepareParts(oracle, read, input);
+      if (name === 'at') return prepareParts(setting, read, input);
       if (name === 'is') return isNull(input, (row) => read(row) === undefined);
       if (input === null) return unknown;
-      if (name === 'matches') return prepareMatch(oracle, read, input as string);
-      const compare = comparisons[name]!(input);
+      if (name === 'matches') return prepareMatch(setting.oracle, read, input as string);
+      const isJson = ['contains', 'containedBy', 'eq'].includes(name);
+      const compare = comparisons[name]!(isJson && setting.isValue ? jsonText(input) : input);
       return async () => (row) => {
         const value = read(row);
         return value === undefined ? null : compare(value);
@@ -112,12 +124,12 @@ function prepareMatch(oracle: Oracle, read: Reading, path: string): Condition {
   };
 }
 
-function prepareParts(oracle: Oracle, read: Reading, parts: Input): Condition | null {
+function prepareParts(setting: Setting, read: Reading, parts: Input): Condition | null {
   if (parts === null) return null;
-  return allOf(listOf(parts).map((part) => preparePart(oracle, read, part as ReadonlyMap<string, Input>)));
+  return allOf(listOf(parts).map((part) => preparePart(setting, read, part as ReadonlyMap<string, Input>)));
 }
 
-function preparePart(oracle: Oracle, read: Reading, part: ReadonlyMap<string, Input>): Condition | null {
+function preparePart(setting: Setting, read: Reading, part: ReadonlyMap<string, Input>): Condition | null {
   const path = listOf(part.get('path')) as readonly string[];
   const readPart: Reading = (row) => partAt(read(row), path);
   return allOf(
@@ -126,9 +138,9 @@ function preparePart(oracle: Oracle, read: Reading, part: ReadonlyMap<string, In
       if (name === 'is') return isNull(input, (row) => textOf(readPart(row)) === null);
       if (input === null) return null;
       const filter = input as ReadonlyMap<string, Input>;
-      if (name === 'json') return prepareValue(oracle, readPart, filter);
+      if (name === 'json') return prepareValue(setting, readPart, filter);
       const compared = prepareText(
-        oracle,
+        setting.oracle,
         readPart,
         filter,
         { text: 'text', number: 'numeric', boolean: 'boolean' }[name]!,

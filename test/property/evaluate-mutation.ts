@@ -195,7 +195,8 @@ function columnValues(columns: ReadonlyMap<string, Column>, object: ReadonlyMap<
     const column = columns.get(name);
     if (!column) throw new Error(`There is no column ${name}.`);
     if (input === undefined) continue;
-    const texts = input === null ? null : listOf(input).map((item) => textOf(column.type, item));
+    const items = column.type.isList ? listOf(input) : [input];
+    const texts = input === null ? null : items.map((item) => textOf(column.type, item));
     checkLength(column.type, texts ?? []);
     values.set(column, texts === null ? null : column.type.isList ? texts : texts[0]);
   }

@@ -304,7 +304,9 @@ function prepareField(evaluation: Evaluation, field: Field, described: ModelFiel
 function prepareColumnField({ oracle }: Evaluation, { name, type }: Column, at: Input): Prepared<Row> {
   if (at === null || at === undefined) return async (row) => row.cells.get(name)?.output ?? null;
   const path = listOf(at).map((key) => literal(key as string));
-  const part = `v::${type.comparedAs ?? type.sql} #>> array[${path.join(', ')}]::text[]`;
+  const value = `v::${type.comparedAs ?? type.sql}`;
+  const keys = `array[${path.join(', ')}]::text[]`;
+  const part = type.input === 'json' ? `(${value} #> ${keys})::jsonb` : `${value} #>> ${keys}`;
   return async (row) => {
     const text = row.cells.get(name)?.text ?? null;
     return (await oracle.rank(part, [text])).get(text)?.output ?? null;

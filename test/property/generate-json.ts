@@ -2,7 +2,9 @@
  * Invents filters of JSON columns: by what is in them, by keys, by JSON paths and by their parts.
  */
 import { jsonPaths } from './evaluate-json.ts';
+import { writeJson } from './json-input.ts';
 import type { Random } from './random.ts';
+import type { Type } from './types.ts';
 import { nullValue, type Place, type Writer, type Written, writeList, writeObject, writeToken } from './writer.ts';
 
 const keys = ['page', 'page', 'a', 'a', 'b', 'c', '0', '1', '-1', 'x', ''];
@@ -10,12 +12,21 @@ const pieces = ['{}', '[]', 'null', '3', '3.00', '5.1', 'true', '"a"', '"x"', '{
   '["a", "page"]', '{"page": 3, "a": [null], "x": 1}', '[1, [2, "a", 4], {"page": 5}, 7]']; // biome-ignore format: a list
 const texts = ['a', 'x', '3', '3.0', '', 'true', '[]', '5'];
 
-/** The filter of a JSON column; those of type `json` are there or not. @param known Texts of its values. */
-export function writeJsonFilter(writer: Writer, isBinary: boolean, known: readonly string[]): Written {
+/** The filter of a JSON column; those of type `json` are there or not. @param texts Those of its values. */
+export function writeJsonFilter(writer: Writer, { comparedAs, sql, input }: Type, texts: readonly string[]): Written {
   const { random } = writer;
   if (random.chance(0.04)) return nullValue;
-  if (!isBinary) return writer.value({ type: 'JSONIsFilter' }, () => writeObject([['is', writeIs(writer)]]));
+  const known = { texts, isValue: input === 'json' };
+  if ((comparedAs ?? sql) !== 'jsonb')
+    return writer.value({ type: 'JSONIsFilter' }, () => writeObject([['is', writeIs(writer)]]));
   return writeValue(writer, known, 2);
+}
+
+/** What is known of a column's values. */
+interface Known {
+  readonly texts: readonly string[];
+  /** They travel as JSON, not as texts. */
+  readonly isValue: boolean;
 }
 
 function writeIs(writer: Writer): Written {
@@ -23,9 +34,13 @@ function writeIs(writer: Writer): Written {
   return writer.value({ type: 'FilterIs', canBeNull: false }, choose);
 }
 
-function writeValue(writer: Writer, known: readonly string[], depth: number): Written {
+function writeValue(writer: Writer, known: Known, depth: number): Written {
   const { random } = writer;
-  const json = () => writeText(writer, 'JSON', known.length > 0 && random.chance(0.3) ? known : pieces);
+  const json = () => {
+    const all = known.texts.length > 0 && random.chance(0.3) ? known.texts : pieces;
+    if (!known.isValue) return writeText(writer, 'JSON', all);
+    return writer.value({ type: 'JSON' }, () => writeJson(random.pick(all)) ?? nullValue);
+  };
   const writers: Readonly<Record<string, () => Written>> = {
     contains: json,
     containedBy: json,
@@ -48,7 +63,7 @@ function orNull(random: Random, name: string, write: () => Written): Written {
   return name !== 'is' && random.chance(0.03) ? nullValue : write();
 }
 
-function writeParts(writer: Writer, known: readonly string[], depth: number): Written {
+function writeParts(writer: Writer, known: Known, depth: number): Written {
   const { random } = writer;
   const one = () => writer.value({ type: 'JSONPathFilter', isRequired: true }, () => writePart(writer, known, depth));
   return writer.value({ type: '[JSONPathFilter!]' }, () =>
@@ -56,7 +71,7 @@ function writeParts(writer: Writer, known: readonly string[], depth: number): Wr
   );
 }
 
-function writePart(writer: Writer, known: readonly string[], depth: number): Written {
+function writePart(writer: Writer, known: Known, depth: number): Written {
   const { random } = writer;
   const readings: Readonly<Record<string, () => Written>> = {
     text: () => writeOperators(writer, 'StringFilter', ['String', texts], ['eq', 'neq', 'in', 'lt', 'gte', 'like', 'startsWith', 'is']),

@@ -54,7 +54,7 @@ export function writeFilter(writer: Writer, material: Material, entity: Entity, 
     .map(([name, column]) => [name, writeColumnFilter(writer, material, entity, column)]);
   for (const [name, column] of isRelated ? [] : random.some([...entity.json], 0.5)) {
     const known = material.texts(entity.relation, column.name).filter((text) => text !== null);
-    entries.push([name, writeJsonFilter(writer, (column.type.comparedAs ?? column.type.sql) === 'jsonb', known)]);
+    entries.push([name, writeJsonFilter(writer, column.type, known)]);
   }
   for (const [name, column] of isRelated ? [] : random.some([...entity.searches], 0.4))
     entries.push([name, writeSearchOf(writer, material, entity, column)]);
@@ -194,7 +194,11 @@ function writeOrderElement(writer: Writer, material: Material, entity: Entity, p
   if (random.chance(0.03)) return writeObject([]);
   const related = passed < 3 ? [...entity.ordered] : [];
   if (related.length > 0 && random.chance(passed === 0 ? 0.4 : 0.65)) {
-    const [name, { kind, target }] = random.pick(related);
+    // Few tables have flags.
+    const flagged = related.filter(
+      ([, { kind, target }]) => kind === 'to-many' && hasFlags(entityOf(material.model, target)),
+    );
+    const [name, { kind, target }] = random.pick([...related, ...flagged, ...flagged, ...flagged]);
     const other = entityOf(material.model, target);
     const type = `${other.base}${kind === 'to-one' ? 'OrderBy' : 'AggregateOrderBy'}`;
     const below = () =>
@@ -216,12 +220,15 @@ function writeOrderElement(writer: Writer, material: Material, entity: Entity, p
   return writeObject([[random.pick(sortable), random.chance(0.04) ? nullValue : writeDirection(writer)]]);
 }
 
+function hasFlags({ orderComputations }: Entity): boolean {
+  return orderComputations.has('boolOr');
+}
+
 function writeCollectionOrder(writer: Writer, { base, orderComputations }: Entity): Written {
   const { random } = writer;
   if (orderComputations.size === 0 || random.chance(0.4)) return writeObject([['count', writeDirection(writer)]]);
-  // Few tables have flags.
   const flags = [...orderComputations].filter(([name]) => name === 'boolAnd' || name === 'boolOr');
-  const [name, columns] = random.pick([...orderComputations, ...flags, ...flags, ...flags, ...flags, ...flags]);
+  const [name, columns] = random.pick(flags.length > 0 && random.chance(0.7) ? flags : [...orderComputations]);
   const type = `${base}OrderBy`;
   const below = () => writeObject([[random.pick([...columns.keys()]), writeDirection(writer)]]);
   return writeObject([[name, writer.value({ type }, below)]]);

@@ -6,7 +6,7 @@ import { generateLinks } from './generate-links.ts';
 import { generateRelations } from './generate-relations.ts';
 import { generateRoutines } from './generate-routines.ts';
 import type { Random } from './random.ts';
-import { arrayTypes, domainType, enumType, listOf, opaqueType, scalarTypes, type Type } from './types.ts';
+import { arrayTypes, asJsonValue, domainType, enumType, listOf, opaqueType, scalarTypes, type Type } from './types.ts';
 import { literal, quote, type Schema, type World } from './world.ts';
 
 /** What is decided for a whole world before its relations. */
@@ -21,11 +21,13 @@ export function generateWorld(random: Random, prefix: string): World {
   const extensions = random.chance(0.7) ? extensionNames : [];
   const domain = (sql: string, over: string, values: readonly string[]) =>
     extensions.length === 0 ? opaqueType(sql, values) : domainType(sql, over, values);
+  const jsonValues = extensions.length > 0 && random.chance(0.4);
   const schemas = [prefix, `${prefix}_more`].map((name) => ({
     name,
     inflect: random.chance(0.5),
     maxRows: random.chance(0.4) ? random.int(2, 12) : null,
     exactNumbers: extensions.length > 0 && random.chance(0.4),
+    jsonValues,
   }));
   const [main, more] = schemas as [Schema, Schema];
   const hidden = `${prefix}_hidden`;
@@ -72,7 +74,7 @@ export function generateWorld(random: Random, prefix: string): World {
     // Not ordered by: a cursor holds a JSON string without its quotes, which is no JSON any more.
     { ...domain(document, 'jsonb', ['{"n": 12345678901234567890.5}', '[]', '"x"']), canOrder: false },
   ];
-  const ground = { schemas, types, random };
+  const ground = { schemas, types: jsonValues ? types.map(asJsonValue) : types, random };
   const relations = generateLinks(ground, generateRelations(ground));
   const mapped =
     mapping.size > 0

@@ -4,7 +4,7 @@
  */
 
 /** How a value is written in a document or as a variable. */
-type InputKind = 'int' | 'bigint' | 'float' | 'bigfloat' | 'boolean' | 'string' | 'enum' | 'opaque';
+type InputKind = 'int' | 'bigint' | 'float' | 'bigfloat' | 'boolean' | 'string' | 'enum' | 'json' | 'opaque';
 
 /** A column's type. */
 export interface Type {
@@ -289,6 +289,11 @@ export function computedType(type: Type, name: AggregateFunction): Type {
   const fraction = type.graphql === 'Float' && ({ graphql: 'BigFloat', input: 'bigfloat' } as const);
   if (!['Sum', 'Avg'].includes(resultsOf(name))) return { ...type, ...whole, ...fraction, maxLength: null };
   return { ...numeric, ...whole, values: type.values };
+}
+
+/** The type where JSON travels as values. */
+export function asJsonValue(type: Type): Type {
+  return type.graphql === 'JSON' ? { ...type, input: 'json', output: 'jsonb' } : type;
 }
 
 /** The array type over a scalar type. */

@@ -19,7 +19,7 @@ import {
 export function tableStatements(world: World, random: Random): string[] {
   const tables = world.relations.filter(({ kind }) => kind === 'table');
   return [
-    ...world.schemas.flatMap(({ name, inflect, maxRows, exactNumbers }) => [
+    ...world.schemas.flatMap(({ name, inflect, maxRows, exactNumbers, jsonValues }) => [
       `create schema ${quote(name)}`,
       `grant usage on schema ${quote(name)} to anon, authenticated, service_role`,
       comment(`schema ${quote(name)}`, {
@@ -27,6 +27,7 @@ export function tableStatements(world: World, random: Random): string[] {
         introspection: true,
         ...(maxRows !== null && { max_rows: maxRows }),
         ...(exactNumbers && { numbers: 'text' }),
+        ...(jsonValues && { json: 'value' }),
       }),
     ]),
     ...world.typeStatements,

@@ -18,6 +18,8 @@ export interface Schema {
   readonly maxRows: number | null;
   /** Big numbers are texts in aggregates, too. */
   readonly exactNumbers: boolean;
+  /** JSON travels as values, not as texts. */
+  readonly jsonValues: boolean;
 }
 
 /** A column of a table or view. */

@@ -2,6 +2,7 @@
  * Writes a document: values as literals or, at random places, as variables that may be absent or null; and parts of
  * selections in fragments.
  */
+import { writeJson } from './json-input.ts';
 import type { Random } from './random.ts';
 import type { Type } from './types.ts';
 
@@ -157,6 +158,8 @@ export function writeScalar(random: Random, type: Type, text: string): Written |
       return Number.isFinite(Number(text)) ? { text: String(Number(text)), json: Number(text) } : null;
     case 'boolean':
       return { text: /^t/.test(text) ? 'true' : 'false', json: text.startsWith('t') };
+    case 'json':
+      return writeJson(text);
     case 'enum': {
       const name = type.labels?.get(text) ?? text;
       return /^[A-Za-z_]\w*$/.test(name) ? writeToken(random, name) : { text: JSON.stringify(name), json: name };
