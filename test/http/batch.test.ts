@@ -100,6 +100,7 @@ describe('batches', () => {
     const { json } = await post([long, long, long, { query: '{ long(length: 5) }' }]);
     expect(codes(json)).toEqual([undefined, undefined, 'LIMIT_EXCEEDED', undefined]);
     expect(json[2]?.errors?.[0]?.extensions.limit).toBe('max-response-bytes');
+    expect(json[2]?.errors?.[0]?.message).toMatch(/The requests before it in the batch have used 180\d\d of 20000\.$/);
     const rows = { query: '{ noteCollection { edges { node { body } } } }' };
     await database.query(`insert into note values (2, repeat('y', 9000))`);
     expect(codes((await post([rows, rows, rows])).json)).toEqual([undefined, undefined, 'LIMIT_EXCEEDED']);
@@ -115,6 +116,9 @@ describe('batches', () => {
       { query: '{ noteCollection(first: 10) { edges { cursor } } }' },
     ]);
     expect(codes(json)).toEqual([undefined, undefined, undefined, 'LIMIT_EXCEEDED', undefined]);
+    expect(json[3]?.errors?.[0]?.message).toBe(
+      'The operation has 30 rows at most, more than the limit of 10 (option --max-cost). The requests before it in the batch have used 90 of 100.',
+    );
   });
 
   test('each request of a batch counts for the rate limit, before any runs', async () => {

@@ -71,12 +71,27 @@ async function answerMember(options: ExecuteOptions, execution: Execution, batch
     requestTimeoutMs: Math.floor(requestTimeoutMs && leftMs),
   };
   const outcome = await executeOperation(rest, execution);
-  const answer = toAnswer(outcome, execution.watch);
+  const refused = outcome.errors.map((error) => tellUse(error, options, batch));
+  const answer = toAnswer({ ...outcome, errors: refused }, execution.watch);
   const { data, operationName, documentHash } = outcome;
   if (data === undefined || data === 'null' || utf8Bytes(answer.body) <= rest.maxResponseBytes) return answer;
   // Some results are limited by the largest message of the database alone.
   const error = (batch.isMutation ? committedTooLarge : textTooLarge)(rest.maxResponseBytes, null);
-  return toAnswer({ data: 'null', errors: [error], operationName, documentHash }, execution.watch);
+  const errors = [tellUse(error, options, batch)];
+  return toAnswer({ data: 'null', errors, operationName, documentHash }, execution.watch);
+}
+
+/** An error names what earlier members have left of a limit; this adds what they have used. */
+function tellUse(
+  error: PublicError,
+  { limits, maxResponseBytes }: ExecuteOptions,
+  { cost, bytes }: BatchUse,
+): PublicError {
+  const { code, message, details } = error;
+  const limit = details.extensions?.limit;
+  const [used, most] = limit === 'max-cost' ? [cost, limits.maxCost] : [bytes, maxResponseBytes];
+  if (used === 0 || (limit !== 'max-cost' && limit !== 'max-response-bytes')) return error;
+  return new PublicError(code, `${message} The requests before it in the batch have used ${used} of ${most}.`, details);
 }
 
 function toAnswer(outcome: Outcome, stages: Stopwatch): Answer {
