@@ -42,7 +42,7 @@ export interface Gateway {
   readonly metricsPort: number | null;
   readMetrics(): Promise<MetricSeries>;
   /** What answers GraphQL requests, for programs that ask it without HTTP. */
-  readonly graphql: Pick<Graphql, 'executor' | 'reflector'>;
+  readonly graphql: Pick<Graphql, 'executor' | 'live' | 'reflector'>;
   /** The HTTP server, for programs that send requests directly (`app.inject`, `app.routing`). */
   readonly app: HttpServer;
   /** Reads the catalog again in any case. Rejects if the database refuses; the old model stays. */
@@ -120,6 +120,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
       onLost: graphql.suspect,
     });
     opened.defer(() => parts.auth?.stop());
+    if (parts.auth !== null) graphql.live.watchSessions(parts.auth.findSessions);
     const { project } = management;
     const isAuthorized = (token: string | null, from: string) => isProjectToken(project, { token, from });
     const { parts: metrics, server } = await openMetrics({ config, meter, isAuthorized, gather: extras.gather });
@@ -127,7 +128,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
     const ready = createReadiness(() => graphql.executor.notReady(), graphql.systemPool);
     const app = await createHttpServer({ config, observe, ready, metrics }, (http) => {
-      const shared = { config, observe, authenticate, executor: graphql.executor, graphiqlApiKey };
+      const shared = { config, observe, authenticate, executor: graphql.executor, live: graphql.live, graphiqlApiKey };
       return addRoutes(http, { ...shared, ...routeParts(parts, tickets) });
     });
     opened.defer(() => closeServer(app, config.drainTimeoutMs));
@@ -258,6 +259,7 @@ function metricSources({ clock, graphql, authPool, auth }: Parts): MetricSources
     replicas: () => graphql.state().replicas,
     modelAgeMs: () => graphql.state().modelAgeMs,
     documents: () => graphql.state().documents,
+    live: () => graphql.state().live,
     outbox: async () => {
       const state = async () =>
         (await auth?.auth.isInstalled()) ? await readOutboxState(authPool, clock.now()) : null;

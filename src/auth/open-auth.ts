@@ -37,6 +37,8 @@ export interface OpenAuth {
   readonly inbox: Inbox;
   /** Whether they are captured now. */
   readonly isCaptured: () => boolean;
+  /** Which of these sessions exist; null without our tables. @throws DatabaseError */
+  readonly findSessions: (ids: readonly string[]) => Promise<ReadonlySet<string> | null>;
   stop(): Promise<void>;
 }
 
@@ -49,8 +51,9 @@ export async function openAuth({ configStore: store, ...setup }: OpenAuthOptions
     return null;
   }
   // Loaded here, so that a gateway without the service does not load its code.
-  const [{ startAuth }, { isEmailCaptured }] = await Promise.all([
+  const [{ startAuth }, { findSessions }, { isEmailCaptured }] = await Promise.all([
     import('./start-auth.ts'),
+    import('./store/sessions.ts'),
     import('../email/transport/mailer.ts'),
   ]);
   const authUrl = authUrlOf(config);
@@ -81,6 +84,7 @@ export async function openAuth({ configStore: store, ...setup }: OpenAuthOptions
     },
     inbox,
     isCaptured,
+    findSessions: async (ids) => ((await isInstalled()) ? findSessions(database, ids) : null),
     stop,
   };
 }

@@ -29,6 +29,11 @@ export const namesOrAll = asText((text): readonly string[] | '*' => {
   return text.trim() === '*' ? '*' : names.parseText(text);
 });
 
+/** The same, or `none`. */
+export const namesAllOrNone = asText((text): readonly string[] | '*' => {
+  return text.trim() === 'none' ? [] : namesOrAll.parseText(text);
+});
+
 /**
  * Role names that tokens may contain. `none` and empty are refused, because PostgreSQL reads them as the login role.
  */

@@ -15,16 +15,19 @@ import type { Replicas } from '../postgres/pool/replicas.ts';
 import { startListener } from '../postgres/system/listener.ts';
 import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
 import type { PoolState } from '../postgres/wire/pool-state.ts';
+import type { LiveState } from '../server/metrics/metrics.ts';
 import type { Observe } from '../shared/observation.ts';
 import { TrustedDocuments } from './documents/trusted-documents.ts';
 import { createExecutor } from './execute/create-executor.ts';
 import type { Executor } from './execute/executor.ts';
 import { Reflector } from './execute/reflector.ts';
 import { warmDocuments } from './execute/warm-documents.ts';
+import { LiveQueries } from './live/live-queries.ts';
 
 /** What answers GraphQL requests. */
 export interface Graphql {
   readonly executor: Executor;
+  readonly live: LiveQueries;
   readonly reflector: Reflector;
   /** Connections of the login for system statements. */
   readonly systemPool: SystemPool;
@@ -51,6 +54,7 @@ interface GraphqlState {
   readonly modelAgeMs: number | null;
   /** Cache hits and misses of parsed and validated documents. */
   readonly documents: { readonly hits: number; readonly misses: number };
+  readonly live: LiveState;
 }
 
 /**
@@ -106,6 +110,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
     freshness: config.freshness,
     observe,
   });
+  const live = new LiveQueries({ config, executor, systemPool, replicas, isBusy: () => pool.queue.waiting > 0 });
   const listener = startListener({
     connectionString,
     applicationName: 'pgreflect listener',
@@ -114,6 +119,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
   });
   return {
     executor,
+    live,
     reflector,
     systemPool,
     suspect,
@@ -124,8 +130,9 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
       // After reading the catalog, so that replicas are known to have reached the catalog's state.
       await replicas?.start();
     },
-    state: () => stateOf({ pool, systemPool, replicas, reflector }),
+    state: () => ({ ...stateOf({ pool, systemPool, replicas, reflector }), live: live.state() }),
     async stop() {
+      live.stop();
       availability.stop();
       trusted?.stop();
       reflector.stop();
@@ -170,7 +177,7 @@ function stateOf({
   systemPool,
   replicas,
   reflector,
-}: Pools & Pick<Graphql, 'systemPool' | 'reflector'>): GraphqlState {
+}: Pools & Pick<Graphql, 'systemPool' | 'reflector'>): Omit<GraphqlState, 'live'> {
   const states = replicas?.states() ?? [];
   const reflection = reflector.current();
   return {

@@ -4,6 +4,7 @@
  * Turns the errors of routes without an error format of their own into responses: public errors unchanged, all others
  * masked under an id.
  */
+import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PublicError } from '../shared/errors.ts';
 import { InvariantError } from '../shared/invariant.ts';
@@ -66,6 +67,8 @@ export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes)
       joinDuplicateHeaders: true,
       requireHostHeader: false,
       connectionsCheckingInterval: receiveCheckMs,
+      // Others that ask for another protocol are served as they are.
+      shouldUpgradeCallback: isSocketRequest,
     },
     // The framework's default would load a JSON Schema compiler without need.
     schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
@@ -111,6 +114,11 @@ export async function closeServer(app: HttpServer, drainTimeoutMs: number): Prom
     clearInterval(sweep);
     clearTimeout(giveUp);
   }
+}
+
+/** Whether it opens a WebSocket of the GraphQL API. */
+function isSocketRequest({ method, url = '', headers }: IncomingMessage): boolean {
+  return method === 'GET' && url.split('?')[0] === graphqlPath && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /** Refuses schemas: routes check their requests themselves, and the framework gets finished text. */

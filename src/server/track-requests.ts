@@ -69,6 +69,7 @@ class TrackedRequest implements RequestState {
   answer: RequestState['answer'] = null;
   errorCode: RequestState['errorCode'] = null;
   bytes = 0;
+  streamsSince: RequestState['streamsSince'] = null;
   shed = false;
   /** The response was fully written. */
   finished = false;
@@ -119,9 +120,9 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
     documentHash: answer?.documentHash ?? null,
     codes: answer?.codes ?? (state.errorCode === null ? [] : [state.errorCode]),
     stages: { authenticateMs: state.authenticateMs, ...(answer?.stages ?? noStages) },
-    totalMs: performance.now() - state.startedAt,
+    totalMs: (state.streamsSince ?? performance.now()) - state.startedAt,
     bytes: state.bytes,
-    aborted: state.aborted,
+    aborted: state.aborted && state.streamsSince === null,
     shed: state.shed,
     fromStudio: path !== graphqlPath && studioHeader in request.headers,
   });
@@ -171,6 +172,11 @@ interface RequestState extends DisconnectSignal {
   /** Error code of an answer of the auth service or the management API. */
   errorCode: string | null;
   bytes: number;
+  /**
+   * When a stream began that ends with its client, in terms of `performance.now()`; null: none. The request counts as
+   * answered then.
+   */
+  streamsSince: number | null;
   /** Refused because of overload. */
   shed: boolean;
 }

@@ -159,6 +159,7 @@ describe('A client that has ended its side', () => {
       {},
       {
         executor: {
+          isSubscription: async () => false,
           admits: () => true,
           notReady: () => null,
           execute: async () => {

@@ -7,7 +7,8 @@ import { readSources, roomOf, type SourceFile } from './source.ts';
 /** From the leaf to the edge; a room may import those before it and itself. */
 const order = [
   'shared', 'config', 'postgres', 'server',
-  'graphql/catalog', 'graphql/model', 'graphql/schema', 'graphql/compile', 'graphql/documents', 'graphql/execute', 'graphql/routes', 'graphql',
+  'graphql/catalog', 'graphql/model', 'graphql/schema', 'graphql/compile', 'graphql/documents', 'graphql/execute', 'graphql/live',
+  'graphql/routes', 'graphql',
   'email', 'auth', 'management', 'studio', 'routes.ts', 'gateway.ts', 'signals.ts', 'embed', 'index.ts', 'cli', 'main.ts',
 ]; // biome-ignore format: a list
 

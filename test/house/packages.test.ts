@@ -23,6 +23,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   entities: ['email'],
   fastify: ['server', 'graphql', 'auth', 'management', 'studio'],
   graphql: ['graphql', 'embed', 'cli'],
+  'graphql-ws': ['graphql'],
   'graphql-yoga': ['graphql'],
   'html-to-text': ['email'],
   htmlparser2: ['email'],
@@ -40,6 +41,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['server'],
   'smol-toml': ['config'],
   uqr: ['auth'],
+  ws: ['graphql'],
 };
 
 /** Loaded by the first that needs them: together they would take a fifth of the memory of an idle gateway. */
@@ -47,12 +49,14 @@ const lazy = [
   '@fastify/rate-limit',
   '@node-rs/bcrypt',
   'aws4fetch',
+  'graphql-ws',
   'html-to-text',
   'nodemailer',
   'openid-client',
   'pino-pretty',
   'prom-client',
   'uqr',
+  'ws',
 ];
 
 interface Packages {

@@ -63,7 +63,7 @@ describe('the API key', () => {
     expect(reply.status).toBe(401);
     expect(reply.json()).toEqual({
       message: 'No API key found in request',
-      hint: 'No `apikey` request header or url param was found. Send the anon key in the header `apikey`: keys in URLs are not read.',
+      hint: 'No `apikey` request header or url param was found. Send the anon key in the header `apikey`: keys in URLs are read for event streams alone.',
       errors: [{ message: 'No API key found in request', extensions: { code: 'UNAUTHENTICATED' } }],
     });
   });
@@ -72,7 +72,10 @@ describe('the API key', () => {
     const { send } = await testServer();
     const url = `/graphql/v1?apikey=${anonKey}`;
     const reply = await send({ url, key: null, body: operation('{ hello }') });
-    expect([reply.status, reply.json().hint]).toEqual([401, expect.stringContaining('keys in URLs are not read')]);
+    expect([reply.status, reply.json().hint]).toEqual([
+      401,
+      expect.stringContaining('keys in URLs are read for event streams alone'),
+    ]);
   });
 
   test.each([

@@ -85,6 +85,7 @@ test('the log says once that Realtime is not here, because a client of WebSocket
 
 test('an internal error is masked; the log has it under the id that the client sees', async () => {
   const executor = {
+    isSubscription: async () => false,
     admits: () => true,
     notReady: () => null,
     execute: () => Promise.reject(new Error('secret detail')),

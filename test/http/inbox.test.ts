@@ -11,7 +11,7 @@ import { createAuthenticator } from '../../src/server/caller/authenticate.ts';
 import { createHttpServer, type HttpServer } from '../../src/server/create-http-server.ts';
 import { sampleMessage } from '../support/email.ts';
 import { emailDatabase } from '../support/email-database.ts';
-import { serviceKey, smallExecutor, testConfig } from '../support/http.ts';
+import { nothingLive, serviceKey, smallExecutor, testConfig } from '../support/http.ts';
 
 const { database, openPool } = await emailDatabase();
 const pool = openPool();
@@ -34,7 +34,15 @@ async function inboxServer(isCaptured = true, isOpen = true, isGood = () => true
     verifyAccessToken: async (token: string) => token === accessToken && isGood(),
     isOpen,
   };
-  const parts = { config, executor: smallExecutor(), authenticate, observe, graphiqlApiKey: null, inbox };
+  const parts = {
+    config,
+    executor: smallExecutor(),
+    live: nothingLive,
+    authenticate,
+    observe,
+    graphiqlApiKey: null,
+    inbox,
+  };
   const app = await createHttpServer({ config, observe, ready: async () => null }, (http) => addRoutes(http, parts));
   onTestFinished(() => app.close());
   return app;

@@ -524,6 +524,7 @@ describe('health', () => {
 
   test('/ready is 503 with the reason while requests cannot be answered', async () => {
     const executor = {
+      isSubscription: async () => false,
       admits: () => true,
       notReady: () => 'The database is not responding.',
       execute: () => Promise.reject(new Error('unused')),

@@ -57,6 +57,7 @@ const schema = buildSchema(
 /** Answers with graphql-js; an operation named after an error code fails with it. */
 export function smallExecutor(calls: Call[] = []): Executor {
   return {
+    isSubscription: async () => false,
     admits: () => true,
     notReady: () => null,
     async execute(caller, request, context): Promise<Answer> {
@@ -84,6 +85,13 @@ export function smallExecutor(calls: Call[] = []): Executor {
     },
   };
 }
+
+/** Without subscriptions. */
+export const nothingLive = {
+  subscribe(): never {
+    throw new Error('nothing is live here');
+  },
+};
 
 const empty = { operationName: null, documentHash: 'abc', stages: { parseMs: 1, compileMs: 2, runMs: 3 } };
 
@@ -128,7 +136,8 @@ export async function testServer(
   const executor = options.executor ?? smallExecutor(calls);
   const observe = (observation: Observation) => void observations.push(observation);
   const authenticate = await createAuthenticator(config, options.clock ?? systemClock);
-  const parts = { config, executor, authenticate, observe, graphiqlApiKey: options.graphiqlApiKey ?? null };
+  const graphiqlApiKey = options.graphiqlApiKey ?? null;
+  const parts = { config, executor, live: nothingLive, authenticate, observe, graphiqlApiKey };
   const ready = async () => executor.notReady();
   const app = await createHttpServer({ config, observe, ready }, (http) => addRoutes(http, parts));
   onTestFinished(() => app.close());

@@ -34,6 +34,12 @@ export interface IssuedSession {
   readonly refreshToken: string;
 }
 
+/** Which of the sessions exist. @throws DatabaseError */
+export async function findSessions(database: Queryable, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await database.query('select s.id from auth.sessions s where s.id = any ($1::pg_catalog.uuid[])', [ids]);
+  return new Set(rows.map(({ id }) => String(id)));
+}
+
 /** A new refresh token: 12 letters and digits. */
 export function makeRefreshToken(): string {
   return randomText('abcdefghijklmnopqrstuvwxyz234567', 12);

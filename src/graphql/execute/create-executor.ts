@@ -1,4 +1,5 @@
 /** Makes the executor, which turns a caller's request into the body of its answer. */
+import { OperationTypeNode } from 'graphql';
 import type { FlightResult } from '../../postgres/wire/flight.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Stopwatch } from '../../shared/observation.ts';
@@ -43,6 +44,16 @@ export function createExecutor(options: ExecuteOptions): Executor {
         const outcome = { data: undefined, errors, operationName: named.operationName, documentHash: null };
         return toAnswer(outcome, watch);
       }
+    },
+    async isSubscription(role, request, context) {
+      const reflection = await options.reflector.role(role, null).catch(() => null);
+      if (reflection === null) return false;
+      const { documents } = reflection.shared;
+      const { unlimited, showHints } = context;
+      const mayDiscover = showHints || reflection.shared.suggestions;
+      const document = documents.prepare(request.query, unlimited ? null : options.limits.maxTokens, mayDiscover);
+      // Also where it is invalid: the model may be older than what it asks for.
+      return documents.kindOf(document, request.operationName) === OperationTypeNode.SUBSCRIPTION;
     },
     admits(role, queuedAs) {
       const { pool, replicas } = options;

@@ -22,7 +22,7 @@ import { filterVariables } from '../compile/input/filter-variables.ts';
 import type { UnknownField } from '../model/explain-missing.ts';
 import type { Model } from '../model/model.ts';
 import { type Correction, explainDocument } from '../schema/explain-mistake.ts';
-import { subscriptionMessage, validateDocument } from '../schema/validate.ts';
+import { validateDocument } from '../schema/validate.ts';
 import { fromGraphQLError, isStackOverflow, tooDeep } from './answer/public-error.ts';
 
 /** A valid document. */
@@ -45,7 +45,12 @@ interface RefusedDocument {
   /** The clues have all names of the schema. */
   readonly isExplained: boolean;
   readonly fatal: boolean;
+  /** Those of a document that parses. */
+  readonly operations: readonly NamedOperation[];
 }
+
+/** What an operation is found by. */
+type NamedOperation = Pick<OperationDefinitionNode, 'name' | 'operation'>;
 
 /** What is known about a mistake. */
 export interface Clue {
@@ -119,15 +124,15 @@ export class Documents {
     return prepared;
   }
 
+  /** The kind of the operation to run; null where there is none. */
+  kindOf(document: PreparedDocument | RefusedDocument, operationName: string | null): OperationTypeNode | null {
+    return findOperation(document, operationName)?.operation ?? null;
+  }
+
   /** The operation to run. */
   choose(document: PreparedDocument, operationName: string | null): PreparedOperation {
-    const found = document.operations.filter(({ name }) => operationName === null || name?.value === operationName);
-    const [operation, another] = found;
-    if (operation === undefined || another !== undefined)
-      throw new PublicError('OPERATION_NOT_FOUND', 'Operation not found');
-    if (operation.operation === OperationTypeNode.SUBSCRIPTION) {
-      throw new PublicError('GRAPHQL_VALIDATION_FAILED', subscriptionMessage);
-    }
+    const operation = findOperation(document, operationName);
+    if (operation === null) throw new PublicError('OPERATION_NOT_FOUND', 'Operation not found');
     const known = this.#operations.get(operation);
     if (known) return known;
     const { model, schema, introspection } = this.#options;
@@ -141,6 +146,14 @@ export class Documents {
   }
 }
 
+function findOperation<T extends NamedOperation>(
+  { operations }: { readonly operations: readonly T[] },
+  name: string | null,
+): T | null {
+  const [found, another] = operations.filter((operation) => name === null || operation.name?.value === name);
+  return another === undefined ? (found ?? null) : null;
+}
+
 interface PrepareOptions extends DocumentsOptions {
   readonly maxTokens: number | null;
   readonly mayDiscover: boolean;
@@ -151,12 +164,15 @@ function prepareDocument(text: string, options: PrepareOptions): PreparedDocumen
   const hash = digest('sha256', text).slice(0, 16);
   const refused = (errors: readonly PublicError[], fatal: boolean, clues: readonly Clue[] = []) => {
     for (const error of errors) forgetStack(error);
-    return { kind: 'refused', hash, errors, fatal, clues, isExplained: mayDiscover } as const;
+    return { kind: 'refused', hash, errors, fatal, clues, isExplained: mayDiscover, operations } as const;
   };
+  let operations: readonly NamedOperation[] = [];
   try {
     // The grammar requires a field between braces; graphql-js allows none by default.
     const strict = { allowEmptySelectionSets: false };
     const document = parse(text, maxTokens === null ? strict : { ...strict, maxTokens });
+    const definitions = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+    operations = definitions.map(({ name, operation }) => ({ name, operation }));
     const { strictVariablePositions, suggestions } = options;
     const errors = validateDocument(options.schema, document, { strictVariablePositions, suggestions });
     if (errors.length > 0) {
@@ -168,9 +184,8 @@ function prepareDocument(text: string, options: PrepareOptions): PreparedDocumen
       }));
       return refused(visible, false, clues);
     }
-    const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
     const [tokens, aliases] = [document.tokenCount ?? 0, countAliases(document)];
-    return { kind: 'prepared', hash, document, tokens, aliases, operations };
+    return { kind: 'prepared', hash, document, tokens, aliases, operations: definitions };
   } catch (error) {
     if (error instanceof GraphQLError) return refused([fromSyntaxError(error, maxTokens)], true);
     if (isStackOverflow(error)) return refused([tooDeep(error)], true);

@@ -35,6 +35,8 @@ export interface RequestContext {
   readonly minWalPosition?: bigint | null;
   /** Mutations are refused: the request came by GET. */
   readonly queriesOnly?: boolean;
+  /** One run of a live query: subscriptions are answered once, as queries. Otherwise they are refused. */
+  readonly isLive?: boolean;
   /** The batch that the request is a member of; absent: none. */
   readonly batch?: BatchUse;
 }
@@ -64,6 +66,8 @@ export interface Answer extends AnswerFacts {
 export interface Executor {
   /** Errors of clients, operators and the database are answers; never rejects for them. */
   execute(caller: Caller, request: GraphQLRequest, context: RequestContext): Promise<Answer>;
+  /** Whether the request is a subscription; false where it is refused before that is known. */
+  isSubscription(role: string, request: GraphQLRequest, context: RequestContext): Promise<boolean>;
   /** Whether a request of this role would be served in time. If false, it is counted as refused. */
   admits(role: string, queuedAs: string): boolean;
   /** Null if the database answers and a model is loaded, otherwise the reason in one sentence (for `/ready`). */

@@ -3,7 +3,7 @@
  *
  * The answer of the database is text and stays text.
  */
-import { type DocumentNode, GraphQLError, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
+import { type DocumentNode, GraphQLError } from 'graphql';
 import type { Step } from '../../postgres/caller/flight-request.ts';
 import type { AnswerMemory } from '../../postgres/wire/answer-memory.ts';
 import type { FlightResult } from '../../postgres/wire/flight.ts';
@@ -19,6 +19,7 @@ import { leftStatement, type Statement } from '../compile/print/print-operation.
 import { explainMissing } from '../model/explain-missing.ts';
 import { explainVariables } from '../schema/explain-mistake.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
+import { allowed } from './allowed-operation.ts';
 import { citedInput, hideUnsent, placeOfRows } from './answer/cited-input.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { committedTooLarge, type ErrorScope, fromGraphQLError, isLongObject } from './answer/public-error.ts';
@@ -132,14 +133,6 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
     code === 'INTROSPECTION_DISABLED' ? introspectionDisabledClue : null,
   );
   return { ...result, errors: await withHints(result.errors, introspectionClues, execution, attempt), ...outcome };
-}
-
-function allowed<T extends { readonly operation: OperationDefinitionNode }>(
-  { queriesOnly }: RequestContext,
-  chosen: T,
-): T {
-  if (!queriesOnly || chosen.operation.operation !== OperationTypeNode.MUTATION) return chosen;
-  throw new PublicError('METHOD_NOT_ALLOWED', 'Send mutations with POST.');
 }
 
 function noteUse({ batch }: RequestContext, { costs, kind }: CompiledOperation, variables: Variables): void {

@@ -11,23 +11,28 @@ import { acceptedEncodings, compress } from './compress.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
 import { readPosition, writePosition } from './read-your-writes.ts';
 
+/** The caller of a request, which is verified, and what the executor is told of it. */
+export function contextOf({ config }: GraphqlParts, { id, state }: FastifyRequest) {
+  const caller = state.caller as Caller;
+  const queuedAs = countedAs(state.identity?.subject ?? null, state.address);
+  return { caller, requestId: id, queuedAs, signal: state, ...privilegesOf(config, caller.role) };
+}
+
 /** Runs a request whose caller is verified. Rejects only for internal errors. */
 export async function run(
-  { config, executor }: GraphqlParts,
-  { id, state, headers }: FastifyRequest,
+  parts: GraphqlParts,
+  request: FastifyRequest,
   graphql: GraphQLRequest,
   more?: Partial<Pick<RequestContext, 'batch' | 'signal' | 'minWalPosition' | 'queriesOnly'>>,
 ): Promise<Answer> {
-  const caller = state.caller as Caller;
+  const { config, executor } = parts;
+  const { caller, ...context } = contextOf(parts, request);
   const answer = await executor.execute(caller, graphql, {
-    requestId: id,
-    queuedAs: countedAs(state.identity?.subject ?? null, state.address),
-    signal: state,
-    ...privilegesOf(config, caller.role),
-    minWalPosition: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
+    ...context,
+    minWalPosition: config.readReplicaUrls.length === 0 ? null : readPosition(request.headers),
     ...more,
   });
-  state.answer = answer;
+  request.state.answer = answer;
   return answer;
 }
 

@@ -2,11 +2,12 @@
  * `/graphql/v1`: POST answers GraphQL requests, GET answers queries and shows browsers GraphiQL
  * (studio/routes/graphiql-route.ts), other methods are refused.
  *
- * Two handlers share one executor. JSON in and out takes the fast path (fast-path.ts), because it is nearly every
- * request. Other media types go through graphql-yoga (yoga-handler.ts). Authentication precedes reading the body.
+ * Two handlers share one executor. JSON takes the fast path (fast-path.ts), because it is nearly every request. Other
+ * media types go through graphql-yoga (yoga-handler.ts). Authentication precedes reading the body. Subscriptions are
+ * answered as event streams (event-stream.ts) or over WebSockets (live-socket.ts).
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
-import { countedAs } from '../../server/caller/client-address.ts';
+import { countedAs, createClientAddress } from '../../server/caller/client-address.ts';
 import { type FindCaller, type KnownCaller, rememberCallers } from '../../server/caller/remember-callers.ts';
 import { reportCounts } from '../../server/connection/report-counts.ts';
 import { acceptsHtml, answerTypeOf, type RequestType, requestTypeOf } from '../../server/media-types.ts';
@@ -15,10 +16,12 @@ import { graphqlMethods, graphqlPath } from '../../server/paths.ts';
 import { refuseMethod } from '../../server/refuse-method.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Answer, GraphQLRequest } from '../execute/executor.ts';
+import { EventStreams, sendOnce } from './event-stream.ts';
 import { createFastPath } from './fast-path.ts';
 import { createGetHandler } from './get-handler.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
+import type { SocketParts, Sockets } from './live-socket.ts';
 import type { CountRequests } from './run-batch.ts';
 import type { YogaHandler } from './yoga-handler.ts';
 
@@ -36,24 +39,48 @@ export async function registerGraphqlRoutes(
   page: BrowserPage,
 ): Promise<void> {
   const { config } = parts;
-  const onRequest: Hook[] = [authenticateHook(rememberCallers(parts.authenticate)), shedHook(parts)];
+  const onRequest: Hook[] = [keyFromUrl, authenticateHook(rememberCallers(parts.authenticate)), shedHook(parts)];
   // After load shedding, so that refused requests do not count.
   const count = config.rateLimit === null ? null : await createRateLimit(app, config.rateLimit);
   if (count !== null) onRequest.push((request, reply, done) => void count(request, reply, 1).then(() => done(), done));
-  const get = createGetHandler(parts);
+  const streams = new EventStreams(parts);
+  const get = createGetHandler(parts, streams);
   app.get(graphqlPath, { onRequest: onRequest.map(unlessPage), onSend: page.onSend }, async (request, reply) =>
     isPage(request) ? page.send(request, reply) : get(request, reply),
   );
-  onRequest.push(createFastPath(parts, count));
+  onRequest.push(createFastPath(parts, streams, count));
   // If all origins are allowed, the headers are the same for each request.
   const cors = config.corsOrigins === '*' ? ({ cors: false } as const) : {};
   app.post(graphqlPath, { onRequest, config: cors }, createPostHandler(parts));
+  const sockets = serveSockets(app, { ...parts, count });
+  app.addHook('preClose', (done) => {
+    const withinMs = config.drainTimeoutMs * drainedPart;
+    streams.drain(withinMs);
+    sockets.drain(withinMs);
+    done();
+  });
   app.route({
     method: ['PUT', 'PATCH', 'DELETE'],
     url: graphqlPath,
     handler: (_request, reply) =>
       refuseMethod(reply, graphqlMethods, 'Send GraphQL requests with POST, or queries with GET.'),
   });
+}
+
+/** The part of the time for stopping in which subscriptions end. */
+const drainedPart = 0.8;
+
+/** WebSockets at the path; the server asks `isSocketRequest` first. */
+function serveSockets(app: FastifyInstance, parts: SocketParts): { readonly drain: (withinMs: number) => void } {
+  const addressOf = createClientAddress(parts.config.trustedProxies);
+  let opened: Promise<Sockets> | null = null;
+  app.server.on('upgrade', (request, socket, head) => {
+    // Until the library listens.
+    socket.on('error', () => socket.destroy());
+    opened ??= import('./live-socket.ts').then(({ createSockets }) => createSockets(parts));
+    void opened.then((sockets) => sockets.open(request, socket, head, addressOf(request)));
+  });
+  return { drain: (withinMs) => void opened?.then((sockets) => sockets.drain(withinMs)) };
 }
 
 function isPage({ headers }: FastifyRequest): boolean {
@@ -63,6 +90,19 @@ function isPage({ headers }: FastifyRequest): boolean {
 /** The page is public. */
 function unlessPage(hook: Hook): Hook {
   return (request, reply, done) => (isPage(request) ? done() : hook(request, reply, done));
+}
+
+/** `EventSource` of browsers sends no headers of the page, so its key may stand in the URL. */
+function keyFromUrl({ raw, url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const { headers, rawHeaders, method } = raw;
+  if (method === 'GET' && headers.apikey === undefined && answerTypeOf(headers.accept) === 'text/event-stream') {
+    const key = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('apikey');
+    if (key !== null) {
+      headers.apikey = key;
+      rawHeaders.push('apikey', key);
+    }
+  }
+  done();
 }
 
 function authenticateHook(find: FindCaller): Hook {
@@ -111,9 +151,9 @@ function createPostHandler(
     handler ??= openYogaHandler();
     const yoga = await handler;
     const { answer, response } = await yoga({ requestType, contentType, answerType, body, execute });
+    if (answerType === 'text/event-stream') return sendOnce(parts, request, reply, answer);
     writeHead(parts, request, reply, { answer, answerType });
     reply.header('content-type', response.headers.get('content-type') ?? `${answerType}; charset=utf-8`);
-    if (answerType === 'text/event-stream') return reply.send(response.body);
     return sendText(request, reply, await response.text());
   };
 }
@@ -163,7 +203,7 @@ async function createRateLimit(app: FastifyInstance, perMinute: number): Promise
   });
   return async (request, reply, number) => {
     for (let counted = 0; counted < number; counted++) {
-      const limit = await check(request);
+      const limit = await check(request as FastifyRequest);
       if (limit.isAllowed || !limit.isExceeded) continue;
       reply.header('retry-after', limit.ttlInSeconds);
       const message = `More than ${perMinute} requests in a minute; wait ${limit.ttlInSeconds} seconds.`;

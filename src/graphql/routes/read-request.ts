@@ -41,7 +41,11 @@ export function isBatch(requests: GraphQLRequest | Batch): requests is Batch {
 
 /** Reads a body that may be no batch. @throws PublicError as `readRequests`. */
 export function readRequest(text: string): GraphQLRequest {
-  const request = readRequests(text);
+  return oneRequest(readRequests(text));
+}
+
+/** The only request. @throws PublicError `BAD_REQUEST` for a batch. */
+export function oneRequest(request: GraphQLRequest | Batch): GraphQLRequest {
   if (!isBatch(request)) return request;
   const hint = 'The HTTP server answers batches, as application/json alone.';
   throw new PublicError('BAD_REQUEST', 'The request body must be one JSON object.', { hint });
@@ -145,7 +149,8 @@ function parseJson(text: string, what: string): unknown {
   }
 }
 
-function keepBigIntegers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+/** A reviver of JSON: integers beyond JavaScript's exact range become `bigint`. */
+export function keepBigIntegers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const source = context?.source;
   if (source === undefined || source.length > maxDigits || !isInteger.test(source)) return value;

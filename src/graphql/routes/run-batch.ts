@@ -4,7 +4,7 @@
  * One member after the other, each in a transaction of its own, so a batch never holds two connections. A member that
  * fails fails alone. The limits of cost, bytes and time hold for all members together.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { parsePosition } from '../../postgres/wire/wal-position.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { type Code, errorCodes, PublicError } from '../../shared/errors.ts';
@@ -17,7 +17,11 @@ import type { Answer, GraphQLRequest, RequestContext } from '../execute/executor
 import { type Batch, toRequest } from './read-request.ts';
 
 /** Counts further requests of a caller. Rejects with PublicError `RATE_LIMITED`. */
-export type CountRequests = (request: FastifyRequest, reply: FastifyReply, more: number) => Promise<void>;
+export type CountRequests = (
+  request: { readonly state: Pick<FastifyRequest['state'], 'identity' | 'address'> },
+  reply: { readonly header: (name: string, value: number) => unknown },
+  more: number,
+) => Promise<void>;
 
 /** Where a batch runs. */
 export interface BatchPlace {

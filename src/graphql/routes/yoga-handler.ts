@@ -1,6 +1,6 @@
 /**
- * The handler for other media types than JSON: graphql-yoga reads forms and `application/graphql`, and writes event
- * streams and `multipart/mixed`.
+ * The handler for other media types than JSON: graphql-yoga reads forms and `application/graphql`, and writes
+ * `multipart/mixed`.
  *
  * Yoga neither parses nor executes operations: the executor's answer passes through as text.
  */
@@ -87,8 +87,8 @@ const passThrough: Plugin<Record<string, unknown>, { exchange: Exchange }> = {
   onResultProcess({ serverContext, setResultProcessor }) {
     const { answer, request } = serverContext.exchange;
     const { answerType } = request;
-    // Yoga writes only the streams; for JSON it would choose other status codes than we promise.
-    if (answerType === 'text/event-stream' || answerType === 'multipart/mixed') return;
+    // Yoga writes only these streams; for JSON it would choose other status codes than we promise.
+    if (answerType === 'multipart/mixed') return;
     const headers = { 'content-type': `${answerType}; charset=utf-8` };
     setResultProcessor(() => new Response(String(answer?.body ?? ''), { headers }), answerType);
   },

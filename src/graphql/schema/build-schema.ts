@@ -37,7 +37,7 @@ import {
 } from './types/operator-filters.ts';
 import { orderByDirectionType } from './types/order-by-direction.ts';
 import { defineOrderByTypes } from './types/order-by-type.ts';
-import { buildQueryType } from './types/query-type.ts';
+import { buildQueryType, buildSubscriptionType } from './types/query-type.ts';
 import { defineRelatedFilterTypes } from './types/related-filter-types.ts';
 import { scalarTypes } from './types/scalars.ts';
 import { defineSearchTypes } from './types/search-types.ts';
@@ -159,6 +159,8 @@ function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchem
   types.define('Query', () => query);
   const mutation = yield* buildMutationType(context);
   if (mutation !== null) types.define('Mutation', () => mutation);
+  const subscription = yield* buildSubscriptionType(context);
+  if (subscription !== null) types.define('Subscription', () => subscription);
   return new LazySchema(types, () => tables.map((table) => table.baseName));
 }
 

@@ -135,6 +135,7 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
 const rootTexts = {
   Query: 'Reads rows and calls functions that only read.',
   Mutation: 'Writes rows and calls functions that may write.',
+  Subscription: 'The fields of Query, answered again whenever the answer changes.',
 };
 
 const directionTexts: Readonly<Record<string, string>> = {
@@ -150,7 +151,7 @@ export function describesAnything({ model, describes }: SchemaContext): boolean 
 }
 
 /** The description of a root type, and the describer of its fields. */
-export function describeRoot(context: SchemaContext, name: 'Query' | 'Mutation') {
+export function describeRoot(context: SchemaContext, name: 'Query' | 'Mutation' | 'Subscription') {
   if (!describesAnything(context)) return { description: null, describe: () => {} };
   const describe = (field: GraphQLField<unknown, unknown>): void => {
     const origin = fieldOrigin(field);

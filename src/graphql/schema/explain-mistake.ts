@@ -270,7 +270,7 @@ function correctArgument({ field, name: asked }: Of<'argument'>): Correction | n
 
 function correctField({ schema, mayDiscover }: Place, { type, name: asked }: Of<'field'>, message: string) {
   if (!isObjectType(type) || type.name.startsWith('__')) return null;
-  const roots = [schema.getQueryType(), schema.getMutationType()];
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const suggest = (meant: { readonly name: string } | undefined) =>
     meant === undefined || message.includes(`"${meant.name}"`) ? null : name(`Did you mean "${meant.name}"?`);
   if (roots.includes(type)) {

@@ -45,6 +45,10 @@ export class LazySchema extends GraphQLSchema {
     return this.types.object('Mutation') ?? undefined;
   }
 
+  override getSubscriptionType(): GraphQLObjectType | undefined {
+    return this.types.object('Subscription') ?? undefined;
+  }
+
   override getType(name: string): GraphQLNamedType | undefined {
     return this.types.find(name);
   }

@@ -17,7 +17,6 @@ import {
   NoUnusedVariablesRule,
   OperationTypeNode,
   OverlappingFieldsCanBeMergedRule,
-  SingleFieldSubscriptionsRule,
   specifiedRules,
   TypeInfo,
   type ValidationContext,
@@ -29,8 +28,8 @@ import {
 } from 'graphql';
 import { LazySchema } from './lazy-schema.ts';
 
-/** pg_graphql's message: clients show it to users. */
-export const subscriptionMessage = 'Subscriptions are not supported';
+/** pg_graphql's message: clients show it to users. Without the extension `live`. */
+const subscriptionMessage = 'Subscriptions are not supported';
 
 /**
  * All mistakes in the document, empty if it may be planned. At most about a hundred are reported.
@@ -75,12 +74,10 @@ function supportedOperationTypesRule(context: ValidationContext): ASTVisitor {
   const schema = context.getSchema();
   return {
     OperationDefinition(node) {
-      if (node.operation === OperationTypeNode.SUBSCRIPTION) {
-        context.reportError(new GraphQLError(subscriptionMessage, { nodes: node }));
-      } else if (!schema.getRootType(node.operation)) {
-        const message = `The ${node.operation} operation is not supported by the schema.`;
-        context.reportError(new GraphQLError(message, { nodes: node }));
-      }
+      if (schema.getRootType(node.operation)) return;
+      const isSubscription = node.operation === OperationTypeNode.SUBSCRIPTION;
+      const message = `The ${node.operation} operation is not supported by the schema.`;
+      context.reportError(new GraphQLError(isSubscription ? subscriptionMessage : message, { nodes: node }));
     },
   };
 }
@@ -140,7 +137,6 @@ const changes = new Map<ValidationRule, ValidationRule | null>([
   [KnownOperationTypesRule, supportedOperationTypesRule],
   [OverlappingFieldsCanBeMergedRule, overlappingFieldsRule],
   [VariablesInAllowedPositionRule, allowedPositionsRule],
-  [SingleFieldSubscriptionsRule, null],
   [NoUnusedFragmentsRule, null],
   [NoUnusedVariablesRule, null],
 ]);

@@ -134,7 +134,7 @@ function keylessCaller(options: AuthenticationOptions): FoundCaller {
   if (options.requireApiKey) {
     // The first sentence is Supabase's.
     const hint =
-      'No `apikey` request header or url param was found. Send the anon key in the header `apikey`: keys in URLs are not read.';
+      'No `apikey` request header or url param was found. Send the anon key in the header `apikey`: keys in URLs are read for event streams alone.';
     throw new PublicError('UNAUTHENTICATED', 'No API key found in request', { hint });
   }
   return { identity: roleAlone(options.anonRole), validUntil: null };

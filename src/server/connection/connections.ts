@@ -96,6 +96,8 @@ class Connections {
   #bufferedBytes = 0;
   readonly #open = new Map<HttpSocket, Client>();
   readonly #perNetwork = new Map<string, number>();
+  /** Taken over by another protocol, which ends them. */
+  readonly #upgraded = new WeakSet<Socket>();
   #isClosing = false;
 
   constructor(server: Server, config: ConnectionLimits, addressOf: ClientAddress) {
@@ -182,12 +184,17 @@ class Connections {
     }
   }
 
+  letGo(socket: Socket): void {
+    this.#upgraded.add(socket);
+  }
+
   /** On shutdown: closes connections whose clients neither send nor read. */
   closeIdleSoon(): void {
     this.#isClosing = true;
-    for (const socket of this.#open.keys()) socket.setTimeout(drainIdleTimeoutMs);
+    const open = () => [...this.#open.keys()].filter((socket) => !this.#upgraded.has(socket));
+    for (const socket of open()) socket.setTimeout(drainIdleTimeoutMs);
     const timer = setTimeout(() => {
-      for (const socket of this.#open.keys()) if (socket._httpMessage?.req.complete !== true) socket.destroy();
+      for (const socket of open()) if (socket._httpMessage?.req.complete !== true) socket.destroy();
     }, drainIdleTimeoutMs);
     this.#server.once('close', () => clearTimeout(timer));
   }
@@ -228,6 +235,7 @@ export function guardConnections(
     socket.destroy();
     noteRefused();
   });
+  server.on('upgrade', (_request, socket: Socket) => connections.letGo(socket));
   const timer = setInterval(() => noteClosed(connections.closeLargest()), sampleIntervalMs).unref();
   server.once('close', () => clearInterval(timer));
   server.on('timeout', (socket: Socket) => connections.handleTimeout(socket));

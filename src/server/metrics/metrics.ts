@@ -19,8 +19,21 @@ export interface MetricSources {
   readonly modelAgeMs: () => number | null;
   /** Cache hits and misses of parsed and validated documents. */
   readonly documents: () => { readonly hits: number; readonly misses: number };
+  readonly live: () => LiveState;
   /** Null without an outbox, or if it cannot be read now. */
   readonly outbox: () => Promise<{ readonly waiting: number; readonly oldestSeconds: number } | null>;
+}
+
+/** What live queries a process has. */
+export interface LiveState {
+  readonly subscriptions: number;
+  /** Live queries with another document, variables or caller. */
+  readonly groups: number;
+  /** Since the start. */
+  readonly runs: number;
+  readonly events: number;
+  /** Age of the oldest change that no run has seen yet, in milliseconds. */
+  readonly lagMs: number;
 }
 
 /** A text for Prometheus. */
@@ -137,7 +150,7 @@ type State = readonly [
 
 /** Reads the state of the parts at each scrape. */
 function addStates(kit: Kit, sources: MetricSources): void {
-  const { pools, replicas, modelAgeMs, documents } = sources;
+  const { pools, replicas, modelAgeMs, documents, live } = sources;
   const outbox = once(sources.outbox);
   const ofPools = (read: (pool: PoolState) => number | null) => () =>
     Object.entries(pools()).map(([name, pool]): Value => [name, read(pool)]);
@@ -155,6 +168,12 @@ function addStates(kit: Kit, sources: MetricSources): void {
     ['model_age_seconds', 'Time since the catalog of the model in use was read.', '', 'max', () => [['', inSeconds(modelAgeMs())]]],
     ['document_lookups_total', 'Documents by whether they were found parsed and validated.', 'result', 'sum',
       () => [['hit', documents().hits], ['miss', documents().misses]]],
+    ['live_subscriptions', 'Subscriptions to live queries.', '', 'sum', () => [['', live().subscriptions]]],
+    ['live_groups', 'Live queries with another document, variables or caller.', '', 'sum', () => [['', live().groups]]],
+    ['live_runs_total', 'Runs of live queries.', '', 'sum', () => [['', live().runs]]],
+    ['live_events_total', 'Answers of live queries that were sent.', '', 'sum', () => [['', live().events]]],
+    ['live_lag_seconds', 'Age of the oldest change that a live query has not seen yet.', '', 'max',
+      () => [['', inSeconds(live().lagMs)]]],
     // `max`: every process reads the same table.
     ['outbox_messages', 'Emails that wait to be sent.', '', 'max', async () => [['', (await outbox())?.waiting ?? null]]],
     ['outbox_oldest_seconds', 'Age of the email that has waited longest.', '', 'max',

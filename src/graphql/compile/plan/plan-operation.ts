@@ -28,7 +28,7 @@ const root: Nesting = { pages: [], depth: 0 };
 /** Plans the chosen operation. Refused root fields are in `errors`, with their path. */
 export function planOperation(planner: Planner, operation: OperationDefinitionNode): OperationPlan {
   const isMutation = operation.operation === OperationTypeNode.MUTATION;
-  const type = isMutation ? planner.schema.getMutationType() : planner.schema.getQueryType();
+  const type = planner.schema.getRootType(operation.operation);
   invariant(type, 'validation demands the root type');
   const fields: SelectedValue[] = [];
   const errors: PublicError[] = [];

@@ -30,7 +30,16 @@ const pieceLength = 256 * 1024;
 /** A piece must not end with the last block, because another may follow. */
 const piece = { level: 1, finishFlush: constants.Z_SYNC_FLUSH };
 /** Gzip header (RFC 1952): deflate, no flags, no time, fast compression, unknown operating system. */
-const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
+export const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
+
+/** The end of a gzip file: an empty last block, then checksum and length of the text. */
+export function gzipEnd(checksum: number, bytes: number): Buffer {
+  const end = Buffer.alloc(10);
+  end[0] = 0x03;
+  end.writeUInt32LE(checksum, 2);
+  end.writeUInt32LE(bytes % 2 ** 32, 6);
+  return end;
+}
 
 /** Bytes that an item of a list counts at least: what it describes is looked up, even if nothing of it is written. */
 const minItemBytes = 16;
@@ -71,11 +80,7 @@ export class TextWriter {
       return text;
     }
     this.#compress();
-    const end = Buffer.alloc(10);
-    // An empty last block of deflate.
-    end[0] = 0x03;
-    end.writeUInt32LE(this.#checksum, 2);
-    end.writeUInt32LE(this.#bytes % 2 ** 32, 6);
+    const end = gzipEnd(this.#checksum, this.#bytes);
     return new CompressedText(Buffer.concat([...this.#pieces, end]), this.#bytes);
   }
 

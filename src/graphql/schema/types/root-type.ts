@@ -12,7 +12,7 @@ export type RootEntry = readonly [name: string, make: FieldMaker | null];
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** `Query` or `Mutation`. */
+/** `Query`, `Mutation` or `Subscription`. */
 export class RootType extends GraphQLObjectType<unknown, unknown> {
   readonly #fields: GraphQLFieldMap<unknown, unknown>;
   readonly #describe: (field: Field) => void;

@@ -71,13 +71,19 @@ function resultTable({ model }: SchemaContext, result: RoutineResult): Table {
  * Routines of one root type by field name, lowest oid first: of two with one name, the newer one is later.
  *
  * Null for those that this schema does not show: a routine's own namespace and its result's must be visible.
+ *
+ * @param isVisible Of the namespaces of routines.
  */
-export function rootRoutines(context: SchemaContext, use: 'query' | 'mutation'): RootEntry[] {
+export function rootRoutines(
+  context: SchemaContext,
+  use: 'query' | 'mutation',
+  isVisible = context.isVisible,
+): RootEntry[] {
   return [...context.model.routines.values()]
     .filter((routine) => routine.use === use)
     .sort((a, b) => compareOids(a.oid, b.oid))
     .map((routine) => {
-      const field = context.isVisible(routine.namespace) ? buildRoutineField(context, routine) : null;
+      const field = isVisible(routine.namespace) ? buildRoutineField(context, routine) : null;
       return [routine.fieldName, field && (() => field)] as const;
     });
 }

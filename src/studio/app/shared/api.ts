@@ -87,18 +87,31 @@ export async function* openEvents(
   try {
     const response = await fetch(path, { headers: { ...mark, ...headers }, signal });
     if (!response.ok || response.body === null) throw toError(response.status, readJson(await response.text()));
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = '';
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      const events = (rest + part.value).split('\n\n');
-      rest = events.pop() ?? '';
-      for (const event of events) if (event.startsWith('data: ')) yield event.slice('data: '.length);
-    }
+    for await (const { data } of readEvents(response.body)) if (data !== null) yield data;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ApiError) throw error;
     noteAbsence();
     throw new ApiError(0, 'unreachable', 'The server is not responding.');
+  }
+}
+
+/** The events of a stream; comments have neither name nor data. */
+export async function* readEvents(
+  body: ReadableStream<BufferSource>,
+): AsyncGenerator<{ readonly name: string | null; readonly data: string | null }> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const events = (rest + part.value).split('\n\n');
+    rest = events.pop() ?? '';
+    for (const event of events) {
+      const of = (field: string) => {
+        const lines = event.split('\n').filter((line) => line.startsWith(`${field}: `));
+        return lines.length === 0 ? null : lines.map((line) => line.slice(field.length + 2)).join('\n');
+      };
+      yield { name: of('event'), data: of('data') };
+    }
   }
 }
 

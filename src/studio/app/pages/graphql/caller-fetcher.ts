@@ -6,13 +6,16 @@ import { type Caller, credentialsOf, servicePath } from './caller.ts';
 import type { Operation } from './plan-panel.tsx';
 import {
   asResult,
+  type Fetched,
   type Fetcher,
   hasOperation,
   introspectionRefusal,
   isIntrospection,
+  isSubscription,
   type Params,
   type Result,
   sendOperation,
+  subscribe,
 } from './send-operation.ts';
 
 interface Sender {
@@ -32,16 +35,20 @@ export function useFetcher(sender: Sender): Fetcher {
   const reader = useRef(sender.caller);
   if (!(sender.caller.kind === 'user' && sender.caller.userId === null)) reader.current = sender.caller;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the schema is read again for another one
-  return useMemo(() => (params: Params) => send(latest.current, params), [reader.current]);
+  return useMemo(() => (params: Params) => send(latest.current, params) as Fetched, [reader.current]);
 }
 
-async function send({ caller, onOperation, onIntrospection, onProblem }: Sender, params: Params): Promise<Result> {
+async function send(
+  { caller, onOperation, onIntrospection, onProblem }: Sender,
+  params: Params,
+): Promise<Result | AsyncIterable<Result>> {
   if (!hasOperation(params.query)) {
     return asResult('Nothing to run yet. Write an operation, or choose one from Examples.');
   }
   try {
     const asked = session.get();
     const { path, headers, role, claims } = await credentialsOf(caller);
+    if (isSubscription(params)) return subscribe(params, headers, path);
     const { status, result } = await sendOperation(params, headers, path);
     const isExpired = status === 401 && path === servicePath;
     if (isExpired && asked.kind !== 'none') expireSession(asked.token);

@@ -9,8 +9,11 @@ import {
   type Fetcher,
   introspectionRefusal,
   isIntrospection,
+  isSubscription,
+  type Params,
   type Result,
   sendOperation,
+  subscribe,
 } from './send-operation.ts';
 import './graphiql-page.css';
 
@@ -44,23 +47,26 @@ export function GraphiqlPage({ settings }: { readonly settings: GraphiqlSettings
   const lacksKey = (headers: Readonly<Record<string, string>> = {}) =>
     settings.needsKey && typed.current.key === '' && !Object.keys(headers).some((name) => /^apikey$/i.test(name));
   // biome-ignore lint/correctness/useExhaustiveDependencies: the schema is read again for other keys
-  const fetcher: Fetcher = useMemo(
-    () => async (params, options) => {
-      if (lacksKey(options?.headers)) {
-        setNote(missingKey);
-        // GraphiQL would show the answer until the next operation. With a key it asks again.
-        return isIntrospection(params) ? new Promise<Result>(() => {}) : asResult(missingKey);
-      }
-      try {
-        const { result } = await sendOperation(params, { ...headersOf(typed.current), ...options?.headers });
-        setNote((before: ReactNode) => noteFor(result, typed.current) ?? (result.data ? null : before));
-        return result;
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        setNote(error.message);
-        return asResult(error.message);
-      }
-    },
+  const fetcher = useMemo(
+    () =>
+      (async (params: Params, options?: { readonly headers?: Readonly<Record<string, string>> }) => {
+        if (lacksKey(options?.headers)) {
+          setNote(missingKey);
+          // GraphiQL would show the answer until the next operation. With a key it asks again.
+          return isIntrospection(params) ? new Promise<Result>(() => {}) : asResult(missingKey);
+        }
+        try {
+          const headers = { ...headersOf(typed.current), ...options?.headers };
+          if (isSubscription(params)) return subscribe(params, headers);
+          const { result } = await sendOperation(params, headers);
+          setNote((before: ReactNode) => noteFor(result, typed.current) ?? (result.data ? null : before));
+          return result;
+        } catch (error) {
+          if (!(error instanceof ApiError)) throw error;
+          setNote(error.message);
+          return asResult(error.message);
+        }
+      }) as Fetcher,
     [keys],
   );
   const form = useRef<HTMLFormElement>(null);

@@ -1,10 +1,13 @@
 /** Sends GraphiQL's operations to this gateway's API, and derives the page's notices from the answers. */
 import type { GraphiQL } from 'graphiql';
 import type { ComponentProps } from 'react';
-import { ApiError } from '../../shared/api.ts';
+import { ApiError, readEvents } from '../../shared/api.ts';
 
 /** GraphiQL's fetcher; may also return more than one result. */
 export type Fetcher = ComponentProps<typeof GraphiQL>['fetcher'];
+
+/** What the fetcher returns. */
+export type Fetched = ReturnType<Fetcher>;
 
 /** The parameters of GraphiQL. */
 export type Params = Parameters<Fetcher>[0];
@@ -34,6 +37,44 @@ export async function sendOperation(
   } catch {
     throw new ApiError(0, 'unreachable', 'The server is not responding.');
   }
+}
+
+/**
+ * The answers of a subscription, one after the other, until the reader stops.
+ *
+ * @throws ApiError with status 0 without an answer.
+ */
+export async function* subscribe(
+  { query, operationName, variables }: Params,
+  headers: Readonly<Record<string, string>>,
+  path = '/graphql/v1',
+): AsyncGenerator<Result, void> {
+  const left = new AbortController();
+  try {
+    const response = await fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
+      body: JSON.stringify({ query, operationName, variables }),
+      signal: left.signal,
+    });
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      yield (await response.json()) as Result;
+      return;
+    }
+    for await (const { name, data } of readEvents(response.body!)) {
+      if (name === 'complete') return;
+      if (data !== null) yield JSON.parse(data) as Result;
+    }
+  } catch {
+    if (!left.signal.aborted) throw new ApiError(0, 'unreachable', 'The server is not responding.');
+  } finally {
+    left.abort();
+  }
+}
+
+/** Whether the document subscribes. A query that seems to is answered all the same. */
+export function isSubscription({ query }: Params): boolean {
+  return /(?:^|\})\s*subscription\b/.test(query.replace(/#.*/g, ''));
 }
 
 /** Whether it is the introspection that GraphiQL sends on its own. */

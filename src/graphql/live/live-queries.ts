@@ -1,0 +1,217 @@
+/**
+ * Live queries: a subscription is a query that runs again as its caller when its answer may have changed.
+ *
+ * Each run is the query itself, in a flight of its own under the caller's role: policies, grants, limits and the schema
+ * are those of the moment of the run. No statement ever answers several callers.
+ */
+import type { Config } from '../../config/config.ts';
+import type { Replicas } from '../../postgres/pool/replicas.ts';
+import type { SystemPool } from '../../postgres/system/run-system.ts';
+import { parsePosition } from '../../postgres/wire/wal-position.ts';
+import { errorAnswer } from '../../server/error-body.ts';
+import type { LiveState } from '../../server/metrics/metrics.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { mergeCalls } from '../../shared/merge-calls.ts';
+import type { Executor } from '../execute/executor.ts';
+import { groupKey, liveCaller } from './live-caller.ts';
+import { eventOf, type Subscriber } from './live-event.ts';
+import { LiveGroup, type LiveOperation, type RunOnce } from './live-group.ts';
+import { RunLine } from './run-line.ts';
+import { type FindSessions, SessionWatch, sessionOf } from './session-watch.ts';
+import { SnapshotProbe } from './snapshot-probe.ts';
+
+interface LiveOptions {
+  readonly config: Pick<Config, 'liveIntervalMs' | 'livePollMs' | 'liveClaims' | 'liveHeaders' | 'limits' | 'poolSize'>;
+  readonly executor: Pick<Executor, 'execute'>;
+  readonly systemPool: Pick<SystemPool, 'query'>;
+  readonly replicas: Pick<Replicas, 'primaryPosition'> | null;
+  /** Whether requests wait for a connection. */
+  readonly isBusy: () => boolean;
+}
+
+/** The hold of a subscriber on its subscription. */
+export interface Subscription {
+  /** The subscriber can take an answer again, and has missed one: it gets the latest. */
+  refresh(): void;
+  /** It is over, from the side of the subscriber. */
+  leave(): void;
+}
+
+const sessionEnded = new PublicError('UNAUTHENTICATED', 'The session has ended. Sign in again.');
+const noLongerServed = new PublicError('UNAVAILABLE', 'The gateway is stopping. Subscribe again.');
+
+/** Beyond all positions, so that no replica has reached it. */
+const primaryAlone = 2n ** 64n;
+
+/** Asks for the position of now, once for all that ask at the same time. */
+function askPosition(replicas: Pick<Replicas, 'primaryPosition'>): () => Promise<bigint> {
+  return mergeCalls(async () => {
+    const position = await replicas.primaryPosition().catch(() => null);
+    return (position === null ? null : parsePosition(position)) ?? primaryAlone;
+  });
+}
+
+/** All live queries of a process. */
+export class LiveQueries {
+  readonly #options: LiveOptions;
+  readonly #groups = new Map<string, LiveGroup>();
+  /** Number of subscriptions by caller. */
+  readonly #callers = new Map<string, number>();
+  readonly #line: RunLine;
+  readonly #probe: SnapshotProbe;
+  /** The primary's log position; null without replicas. */
+  readonly #position: (() => Promise<bigint>) | null;
+  /** Groups that have changed and may not run yet. */
+  readonly #resting = new Set<LiveGroup>();
+  #restTimer: NodeJS.Timeout | null = null;
+  #sessions: SessionWatch | null = null;
+  #subscriptions = 0;
+  #isStopping = false;
+  #past = { runs: 0, events: 0 };
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+    const { config, systemPool, replicas, isBusy } = options;
+    this.#position = replicas === null ? null : askPosition(replicas);
+    this.#line = new RunLine({ poolSize: config.poolSize, isBusy, run: (group) => this.#run(group) });
+    this.#probe = new SnapshotProbe({
+      systemPool,
+      everyMs: config.livePollMs,
+      onChange: () => {
+        for (const group of this.#groups.values()) this.#changed(group);
+      },
+    });
+  }
+
+  /** Subscribes; the first answer follows. @throws PublicError `LIMIT_EXCEEDED`, `UNAVAILABLE` */
+  subscribe(operation: LiveOperation, subscriber: Subscriber): Subscription {
+    const { queuedAs } = operation.context;
+    const held = this.#callers.get(queuedAs) ?? 0;
+    this.#refuseTooMany(held);
+    const group = this.#groupOf(operation);
+    this.#callers.set(queuedAs, held + 1);
+    this.#subscriptions += 1;
+    let isOver = false;
+    const leave = () => {
+      if (isOver) return;
+      isOver = true;
+      forgetSession();
+      this.#subscriptions -= 1;
+      const left = (this.#callers.get(queuedAs) ?? 1) - 1;
+      if (left === 0) this.#callers.delete(queuedAs);
+      else this.#callers.set(queuedAs, left);
+      group.remove(own);
+      if (group.size === 0) this.#forget(group);
+    };
+    const own: Subscriber = {
+      get lastId() {
+        return subscriber.lastId;
+      },
+      next: (event) => subscriber.next(event),
+      end: (last) => {
+        leave();
+        subscriber.end(last);
+      },
+    };
+    const session = sessionOf(operation.caller.claims);
+    const signedOut = () => own.end(eventOf(errorAnswer(sessionEnded)));
+    const forgetSession = (session === null ? null : this.#sessions?.add(session, signedOut)) ?? (() => {});
+    const refresh = () => {
+      if (isOver) return;
+      group.add(own);
+      this.#changed(group);
+    };
+    this.#probe.start();
+    refresh();
+    return { refresh, leave };
+  }
+
+  /** From now on, a subscription ends with the session of its token. */
+  watchSessions(find: FindSessions): void {
+    this.#sessions = new SessionWatch(find);
+  }
+
+  state(): LiveState {
+    const groups = [...this.#groups.values()];
+    const oldest = groups.reduce((least, { changedAt }) => Math.min(least, changedAt ?? least), performance.now());
+    return {
+      subscriptions: this.#subscriptions,
+      groups: groups.length,
+      runs: groups.reduce((sum, { runs }) => sum + runs, this.#past.runs),
+      events: groups.reduce((sum, { events }) => sum + events, this.#past.events),
+      lagMs: performance.now() - oldest,
+    };
+  }
+
+  /** Nothing runs any more, and nobody may subscribe. Those who have are told by their connections. */
+  stop(): void {
+    this.#isStopping = true;
+    this.#probe.stop();
+  }
+
+  #refuseTooMany(held: number): void {
+    const { maxLive, maxLivePerCaller } = this.#options.config.limits;
+    if (this.#isStopping) throw noLongerServed;
+    if (this.#subscriptions >= maxLive) {
+      throw new PublicError('UNAVAILABLE', 'The gateway has all the subscriptions that it may have (--max-live).');
+    }
+    if (held < maxLivePerCaller) return;
+    const message = `A caller may have ${maxLivePerCaller} subscriptions at a time.`;
+    throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'max-live-per-caller' } });
+  }
+
+  #groupOf(operation: LiveOperation): LiveGroup {
+    const { config } = this.#options;
+    const caller = liveCaller(operation.caller, config);
+    const { showHints, unlimited } = operation.context;
+    const key = groupKey(caller, operation.request, `${showHints} ${unlimited}`);
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const group = new LiveGroup(key, { ...operation, caller });
+    this.#groups.set(key, group);
+    return group;
+  }
+
+  #forget(group: LiveGroup): void {
+    if (this.#groups.get(group.key) !== group) return;
+    this.#groups.delete(group.key);
+    this.#resting.delete(group);
+    this.#line.remove(group);
+    this.#past = { runs: this.#past.runs + group.runs, events: this.#past.events + group.events };
+    if (this.#groups.size === 0) this.#probe.stop();
+  }
+
+  #changed(group: LiveGroup): void {
+    group.changedAt ??= performance.now();
+    this.#offer(group);
+  }
+
+  /** Puts it into the line, now or when it may run. */
+  #offer(group: LiveGroup): void {
+    if (group.changedAt === null || group.isRunning || group.size === 0) return;
+    if (group.readyAt <= performance.now()) {
+      this.#resting.delete(group);
+      this.#line.add(group);
+    } else {
+      this.#resting.add(group);
+      this.#restTimer ??= setTimeout(() => this.#wake(), this.#options.config.livePollMs).unref();
+    }
+  }
+
+  #wake(): void {
+    this.#restTimer = null;
+    for (const group of [...this.#resting]) this.#offer(group);
+  }
+
+  async #run(group: LiveGroup): Promise<void> {
+    await group.run(this.#once, this.#options.config.liveIntervalMs);
+    this.#offer(group);
+  }
+
+  readonly #once: RunOnce = async ({ caller, request, context }, signal) => {
+    const { executor } = this.#options;
+    // Of now, and so behind the run before, whichever replica that was on.
+    const minWalPosition = this.#position === null ? null : await this.#position();
+    return executor.execute(caller, request, { ...context, signal, isLive: true, minWalPosition });
+  };
+}

@@ -1,0 +1,232 @@
+/**
+ * Answers with Server-Sent Events, in the distinct connections mode of GraphQL over SSE: an event `next` for each
+ * answer, then `complete`. Queries and mutations have one answer, subscriptions as many as there are changes.
+ */
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { constants, crc32, deflateRawSync } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { anyOriginHeaders } from '../../server/cors.ts';
+import { errorAnswer } from '../../server/error-body.ts';
+import { commonHeaders } from '../../server/response-head.ts';
+import { noStages } from '../../server/track-requests.ts';
+import { errorCodes, PublicError } from '../../shared/errors.ts';
+import { gzipEnd, gzipHead } from '../execute/answer/compressed-text.ts';
+import type { Answer, GraphQLRequest } from '../execute/executor.ts';
+import { eventOf, type LiveEvent, type Subscriber } from '../live/live-event.ts';
+import type { LiveOperation } from '../live/live-group.ts';
+import type { Subscription } from '../live/live-queries.ts';
+import { acceptedEncodings } from './compress.ts';
+import { contextOf, run, writeHead } from './graphql-answer.ts';
+import type { GraphqlParts } from './graphql-parts.ts';
+import { whileAuthorized } from './while-authorized.ts';
+
+const type = 'text/event-stream';
+const completeText = 'event: complete\ndata:\n\n';
+/** The pause between two comments on a stream. */
+const heartbeatMs = 12_000;
+
+/** Answers with event streams, and ends those of subscriptions. */
+export class EventStreams {
+  readonly #parts: GraphqlParts;
+  readonly #open = new KeepAlive();
+
+  constructor(parts: GraphqlParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers one request whose caller is verified. Rejects before anything is sent. */
+  async answer(request: FastifyRequest, reply: FastifyReply, graphql: GraphQLRequest): Promise<FastifyReply> {
+    if (await this.subscribe(request, reply, graphql)) return reply;
+    return sendOnce(this.#parts, request, reply, await run(this.#parts, request, graphql));
+  }
+
+  /** Answers a subscription. @returns False if the request is none. */
+  async subscribe(request: FastifyRequest, reply: FastifyReply, graphql: GraphQLRequest): Promise<boolean> {
+    const { caller, ...context } = contextOf(this.#parts, request);
+    if (!(await this.#parts.executor.isSubscription(caller.role, graphql, context))) return false;
+    try {
+      this.#begin(request, reply, { caller, context, request: graphql });
+    } catch (error) {
+      if (!(error instanceof PublicError) || errorCodes[error.code].transport) throw error;
+      sendOnce(this.#parts, request, reply, refused(error));
+    }
+    return true;
+  }
+
+  /** Ends them one after the other within this time, in milliseconds: each client that comes back begins with a run. */
+  drain(withinMs: number): void {
+    const streams = [...this.#open.streams()];
+    for (const [index, stream] of streams.entries()) {
+      setTimeout(() => stream.destroy(), (index * withinMs) / streams.length);
+    }
+  }
+
+  #begin(request: FastifyRequest, reply: FastifyReply, operation: LiveOperation): void {
+    const parts = this.#parts;
+    const { headers, state } = request;
+    const lastId = headers['last-event-id'];
+    const isCompressed = acceptedEncodings(String(headers['accept-encoding'] ?? 'identity')).gzip;
+    const stream = new EventStream(reply.raw, { isCompressed, lastId: typeof lastId === 'string' ? lastId : null });
+    // Throws before the head is written.
+    const subscription = parts.live.subscribe(operation, stream);
+    const stop = whileAuthorized(parts, headers, state.identity, (problem) => {
+      subscription.leave();
+      stream.end(eventOf(errorAnswer(problem)));
+    });
+    reply.raw.on('close', () => {
+      stop();
+      subscription.leave();
+      this.#open.delete(stream);
+    });
+    state.streamsSince = performance.now();
+    reply.hijack();
+    const cors = parts.config.corsOrigins === '*' ? anyOriginHeaders : reply.getHeaders();
+    const encoding = isCompressed ? { 'content-encoding': 'gzip' } : {};
+    const own = { 'content-type': type, 'x-accel-buffering': 'no', vary: 'Accept-Encoding', ...encoding };
+    reply.raw.writeHead(200, { ...(cors as OutgoingHttpHeaders), ...commonHeaders(request.id), ...own });
+    stream.open(subscription);
+    this.#open.add(stream);
+  }
+}
+
+function refused(error: PublicError): Answer {
+  const { body, code } = errorAnswer(error);
+  return { body, executed: false, codes: [code], operationName: null, documentHash: null, stages: noStages };
+}
+
+/** Sends the only answer. */
+export function sendOnce(
+  parts: GraphqlParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer,
+): FastifyReply {
+  writeHead(parts, request, reply, { answer, answerType: type });
+  return reply.header('content-type', type).send(frameText(String(answer.body)) + completeText);
+}
+
+/** A response that is written as long as the client is there. */
+class EventStream implements Subscriber {
+  readonly #response: ServerResponse;
+  /** Null: not compressed. */
+  readonly #gzip: { checksum: number; bytes: number } | null;
+  #isBlocked = false;
+  #hasMissed = false;
+  lastId: string | null;
+
+  constructor(response: ServerResponse, { isCompressed, lastId }: { isCompressed: boolean; lastId: string | null }) {
+    this.#response = response;
+    this.#gzip = isCompressed ? { checksum: 0, bytes: 0 } : null;
+    this.lastId = lastId;
+  }
+
+  open(subscription: Subscription): void {
+    this.#response.flushHeaders();
+    if (this.#gzip !== null) this.#response.write(gzipHead);
+    this.#response.on('drain', () => {
+      this.#isBlocked = false;
+      if (!this.#hasMissed) return;
+      this.#hasMissed = false;
+      subscription.refresh();
+    });
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+
+  /** Nothing is queued for a client that does not read. */
+  next(event: LiveEvent): void {
+    if (this.#isBlocked) {
+      this.#hasMissed = true;
+      return;
+    }
+    this.lastId = event.id;
+    this.#isBlocked = !this.#write(frameOf(event));
+  }
+
+  end(last: LiveEvent): void {
+    this.#write(frameOf(last));
+    this.#write(complete);
+    this.#response.end(this.#gzip === null ? undefined : gzipEnd(this.#gzip.checksum, this.#gzip.bytes));
+  }
+
+  beat(): void {
+    if (!this.#isBlocked) this.#write(heartbeat);
+  }
+
+  #write({ text, deflated }: Frame): boolean {
+    if (this.#gzip === null) return this.#response.write(text);
+    this.#gzip.checksum = crc32(text, this.#gzip.checksum);
+    this.#gzip.bytes += text.length;
+    return this.#response.write(deflated());
+  }
+}
+
+/** Streams by turns: each second some are written to, so that thousands do not hold up requests. */
+class KeepAlive {
+  readonly #turns: readonly Set<EventStream>[] = Array.from({ length: heartbeatMs / 1000 }, () => new Set());
+  #next = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  add(stream: EventStream): void {
+    const [fewest] = [...this.#turns].sort((a, b) => a.size - b.size);
+    fewest!.add(stream);
+    this.#timer ??= setInterval(() => this.#beat(), 1000).unref();
+  }
+
+  delete(stream: EventStream): void {
+    this.#turns.find((turn) => turn.delete(stream));
+    if (this.#timer === null || this.#turns.some(({ size }) => size > 0)) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  *streams(): Iterable<EventStream> {
+    for (const turn of this.#turns) yield* turn;
+  }
+
+  #beat(): void {
+    for (const stream of this.#turns[this.#next]!) stream.beat();
+    this.#next = (this.#next + 1) % this.#turns.length;
+  }
+}
+
+/** A part of streams. */
+interface Frame {
+  readonly text: Buffer;
+  /** The same compressed, for any stream: after a full flush nothing refers to what was before. */
+  readonly deflated: () => Buffer;
+}
+
+function toFrame(text: string): Frame {
+  const bytes = Buffer.from(text);
+  let deflated: Buffer | null = null;
+  return {
+    text: bytes,
+    deflated() {
+      deflated ??= deflateRawSync(bytes, { level: 1, finishFlush: constants.Z_FULL_FLUSH });
+      return deflated;
+    },
+  };
+}
+
+const complete = toFrame(completeText);
+/** A comment now and then: proxies close connections on which nothing is sent for a minute. */
+const heartbeat = toFrame(':\n\n');
+
+/** Of each event once, for all who get it. */
+const frames = new WeakMap<LiveEvent, Frame>();
+
+function frameOf(event: LiveEvent): Frame {
+  const known = frames.get(event);
+  if (known !== undefined) return known;
+  const frame = toFrame(`id: ${event.id}\n${frameText(event.body.toString())}`);
+  frames.set(event, frame);
+  return frame;
+}
+
+/** JSON may have line breaks between its tokens; each line is a field of its own. */
+function frameText(json: string): string {
+  return `event: next\ndata: ${json.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`;
+}

@@ -1,0 +1,162 @@
+/**
+ * Who subscribes gets nothing more once a query would give nothing: token, grant, policy. One caller's rows never reach
+ * another, and one caller's subscriptions take nothing from the others.
+ */
+import { connect } from 'node:net';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import WebSocket from 'ws';
+import { defaultConfig } from '../../src/config/config.ts';
+import { testGateway } from '../support/gateway.ts';
+import { anonKey, token } from '../support/http.ts';
+import { overEvents, overSocket, type Result } from '../support/live.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const database = await createDatabase(`
+  comment on schema public is '@graphql({"inflect_names": true})';
+  create table secret (id int primary key, body text, tenant text);
+  alter table secret enable row level security;
+  create policy own on secret for select to authenticated
+    using (tenant = current_setting('request.jwt.claims')::json->>'tenant');
+  create policy by_header on secret for select to anon
+    using (tenant = current_setting('request.headers')::json->>'x-tenant');
+  create policy hidden on secret as restrictive for select using (id < 1000);
+  create table long (id int primary key, body text);
+  insert into long values (1, repeat('x', 2000000));
+  grant select on secret, long to anon, authenticated;
+`);
+const started: (() => unknown)[] = [];
+const later = (stop: () => unknown) => void started.push(stop);
+const gateway = await testGateway(database, { liveIntervalMs: 50, livePollMs: 20 }, later);
+afterAll(() => Promise.all(started.map((stop) => stop())));
+beforeEach(() => database.query(`delete from secret; insert into secret values (1, 'of a', 'a'), (2, 'of b', 'b')`));
+
+const query = 'subscription { secretCollection { edges { node { body } } } }';
+const bodies = ({ data }: Result): readonly string[] =>
+  data.secretCollection.edges.map((edge: Result) => edge.node.body);
+const claims = async (more: Readonly<Record<string, unknown>>) => ({
+  apikey: anonKey,
+  authorization: `Bearer ${await token({ sub: 'same', role: 'authenticated', ...more })}`,
+});
+describe('rows of others', () => {
+  test('two users with other claims never share an answer, nor do callers with other headers', async () => {
+    const open = [
+      overEvents(gateway.url, { query, headers: await claims({ tenant: 'a' }) }),
+      overSocket(gateway.url, { query, headers: await claims({ tenant: 'b' }) }),
+      overEvents(gateway.url, { query, headers: { apikey: anonKey, 'x-tenant': 'a' } }),
+      overEvents(gateway.url, { query, headers: { apikey: anonKey, 'x-tenant': 'b' } }),
+    ];
+    const first = await Promise.all(open.map((heard) => heard.next()));
+    expect(first.map(bodies)).toEqual([['of a'], ['of b'], ['of a'], ['of b']]);
+    await database.query(`insert into secret values (3, 'more of a', 'a')`);
+    expect(bodies(await open[0]!.next())).toEqual(['of a', 'more of a']);
+    expect(bodies(await open[2]!.next())).toEqual(['of a', 'more of a']);
+    await database.query(`insert into secret values (4, 'more of b', 'b')`);
+    expect(bodies(await open[1]!.next())).toEqual(['of b', 'more of b']);
+    expect(JSON.stringify([open[1]!.results, open[3]!.results])).not.toContain('of a');
+  });
+
+  test('claims and headers that the operator leaves out do not reach a policy, from nobody', async () => {
+    const narrow = await testGateway(database, { liveIntervalMs: 50, liveClaims: ['sub', 'role'], liveHeaders: [] });
+    const open = [
+      overEvents(narrow.url, { query, headers: await claims({ tenant: 'a' }) }),
+      overEvents(narrow.url, { query, headers: await claims({ tenant: 'b' }) }),
+      overEvents(narrow.url, { query, headers: { apikey: anonKey, 'x-tenant': 'a' } }),
+    ];
+    expect((await Promise.all(open.map((heard) => heard.next()))).map(bodies)).toEqual([[], [], []]);
+  });
+
+  test('a policy that starts to hide a row hides it from who has subscribed', async () => {
+    const heard = overEvents(gateway.url, { query, headers: await claims({ tenant: 'a' }) });
+    expect(bodies(await heard.next())).toEqual(['of a']);
+    await database.query(`alter policy hidden on secret using (id > 1)`);
+    expect(bodies(await heard.next())).toEqual([]);
+    await database.query(`alter policy hidden on secret using (id < 1000)`);
+  });
+});
+
+describe('a token that ends', () => {
+  const soon = () => Math.floor(Date.now() / 1000) - 28;
+
+  test('ends the stream with UNAUTHENTICATED, and nothing follows', async () => {
+    const heard = overEvents(gateway.url, { query, headers: await claims({ tenant: 'a', exp: soon() }) });
+    expect(bodies(await heard.next())).toEqual(['of a']);
+    expect((await heard.next()).errors[0].extensions.code).toBe('UNAUTHENTICATED');
+    expect(await heard.end).toBe('complete');
+    await database.query(`insert into secret values (3, 'more of a', 'a')`);
+    expect(JSON.stringify(heard.results)).not.toContain('more of a');
+  });
+
+  test('closes the WebSocket with 4403, after which clients ask for a new token', async () => {
+    const heard = overSocket(gateway.url, { query, headers: await claims({ tenant: 'a', exp: soon() }) });
+    expect(bodies(await heard.next())).toEqual(['of a']);
+    expect(await heard.end).toMatchObject({ code: 4403 });
+  });
+
+  test('a WebSocket with a forged token, or none of our keys, opens nothing', async () => {
+    const forged = overSocket(gateway.url, { query, headers: { apikey: anonKey, authorization: 'Bearer a.b.c' } });
+    expect(await forged.end).toMatchObject({ code: 4403 });
+    expect(await overSocket(gateway.url, { query, headers: {} }).end).toMatchObject({ code: 4403 });
+    expect([forged.results]).toEqual([[]]);
+  });
+});
+
+describe('one caller', () => {
+  test('the subscriptions of one caller are limited, and those that end make room', async () => {
+    const limits = { ...defaultConfig.limits, maxLivePerCaller: 2 };
+    const small = await testGateway(database, { limits, liveIntervalMs: 50 });
+    const headers = await claims({ tenant: 'a' });
+    const [first] = [overEvents(small.url, { query, headers }), overEvents(small.url, { query, headers })];
+    await first!.next();
+    const refused = await overEvents(small.url, { query, headers }).next();
+    expect(JSON.stringify(refused)).toContain('LIMIT_EXCEEDED');
+    expect(JSON.stringify(await overSocket(small.url, { query, headers }).end)).toContain('LIMIT_EXCEEDED');
+    expect(bodies(await overEvents(small.url, { query, headers: await claims({ sub: 'other' }) }).next())).toEqual([]);
+    first!.stop();
+    await vi.waitFor(() => expect(small.graphql.live.state().subscriptions).toBe(2));
+    expect(bodies(await overEvents(small.url, { query, headers }).next())).toEqual(['of a']);
+  });
+
+  test('who does not read has one answer queued, and nothing more', async () => {
+    const body = JSON.stringify({ query: 'subscription { longCollection { edges { node { id body } } } }' });
+    const socket = connect(gateway.port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {});
+    socket.write(
+      `POST /graphql/v1 HTTP/1.1\r\nhost: x\r\napikey: ${anonKey}\r\naccept: text/event-stream\r\n` +
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    socket.once('data', () => socket.pause());
+    const { live } = gateway.graphql;
+    const before = live.state().events;
+    await vi.waitFor(() => expect(live.state().events).toBeGreaterThan(before));
+    for (let change = 2; change < 12; change += 1) {
+      const { runs } = live.state();
+      await database.query(`update long set id = ${change}`);
+      await vi.waitFor(() => expect(live.state().runs).toBeGreaterThan(runs));
+    }
+    let text = '';
+    socket.on('data', (data) => {
+      text += data.toString('latin1');
+    });
+    socket.resume();
+    await vi.waitFor(() => expect(text).toContain('"id":11'));
+    expect(text.match(/event: next/g)!.length).toBeLessThanOrEqual(4);
+  });
+
+  test('a page of another origin opens no WebSocket where origins are listed', async () => {
+    const listed = await testGateway(database, { corsOrigins: ['https://app.test'] });
+    const open = (origin: string) => {
+      const socket = new WebSocket(`${listed.url.replace('http', 'ws')}/graphql/v1`, 'graphql-transport-ws', {
+        origin,
+      });
+      onTestFinished(() => socket.close());
+      return new Promise((done) => {
+        socket.on('open', () => done('open'));
+        socket.on('error', (error) => done(error.message));
+      });
+    };
+    expect(await open('https://evil.test')).toContain('403');
+    expect(await open('https://app.test')).toBe('open');
+    expect(await open(listed.url)).toBe('open');
+  });
+});
