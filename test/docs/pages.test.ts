@@ -96,6 +96,9 @@ test('what is not run says why', () => {
       "docs/leave.md (sh): test/migrations/leave.test.ts runs it",
       "docs/leave.md (sh): test/migrations/leave.test.ts runs it",
       "docs/limits.md (sql): it would hold for every database of the server",
+      "docs/live-queries.md (js): test/clients/live.nightly.test.ts runs examples/clients/live",
+      "docs/live-queries.md (js): test/clients/live.nightly.test.ts runs examples/clients/live",
+      "docs/live-queries.md (sh): it goes on running",
       "docs/mail-server.md (sh): a running project is needed",
       "docs/trusted-documents.md (sh): it goes on running; test/http/trusted-documents.test.ts starts gateways with it",
     ]

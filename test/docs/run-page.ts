@@ -3,7 +3,7 @@
  *
  *   sql                runs as the owner of the database; a `json` behind it is its rows; `sql fails` + text: its error;
  *                      `sql since=15`: needs that version of PostgreSQL, and is left out on older ones
- *   graphql + json     an operation and its answer; `# role:`, `# claims:`, `# variables:` and `# key: service` in it say who asks
+ *   graphql + json     an operation and its answer, of a subscription the first; `# role:`, `# claims:`, `# variables:` and `# key: service` in it say who asks
  *   sh + text or json  commands in a folder of the page, and what they print; `sh exit=1` where they are to fail
  *   js + text          a module with the published client; `js prelude` begins all that follow; `js node20` has no more than Node 20
  *   html template      (or `text template`) with the data of a `json data` in front; the block behind it is what it becomes
@@ -21,6 +21,7 @@ import { parseTemplate, renderTemplate } from '../../src/email/engine/template.t
 import { sampleData } from '../../src/email/lint/template-samples.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { secret, serviceKey, token } from '../support/http.ts';
+import { readEvents, type StreamEvent } from '../support/live.ts';
 import { renderJson, renderText } from './answers.ts';
 import type { PageWorld } from './page-world.ts';
 import { type CodePart, type Page, printPage } from './parse-page.ts';
@@ -115,16 +116,20 @@ async function ask(operation: string, { auth }: PageWorld): Promise<unknown> {
   const note = (name: string) => new RegExp(`^# ${name}: (.*)$`, 'm').exec(operation)?.[1];
   const role = note('role');
   const claims = JSON.parse(note('claims') ?? '{}') as object;
+  const isSubscription = /^subscription\b/m.test(operation);
   const response = await fetch(`${auth.url}/graphql/v1`, {
     method: 'POST',
     headers: {
       apikey: note('key') === 'service' ? serviceKey : await token({ role: 'anon' }),
       'content-type': 'application/json',
+      ...(isSubscription ? { accept: 'text/event-stream' } : {}),
       ...(role === undefined ? {} : { authorization: `Bearer ${await token({ role, ...claims })}` }),
     },
     body: JSON.stringify({ query: operation, variables: JSON.parse(note('variables') ?? '{}') }),
   });
-  return response.json();
+  if (!isSubscription) return response.json();
+  const { value } = await readEvents(response.body!).next();
+  return JSON.parse((value as StreamEvent).data);
 }
 
 async function runShell({ words, body }: CodePart, world: PageWorld): Promise<string> {

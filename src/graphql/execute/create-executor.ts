@@ -45,15 +45,19 @@ export function createExecutor(options: ExecuteOptions): Executor {
         return toAnswer(outcome, watch);
       }
     },
-    async isSubscription(role, request, context) {
-      const reflection = await options.reflector.role(role, null).catch(() => null);
-      if (reflection === null) return false;
-      const { documents } = reflection.shared;
-      const { unlimited, showHints } = context;
-      const mayDiscover = showHints || reflection.shared.suggestions;
-      const document = documents.prepare(request.query, unlimited ? null : options.limits.maxTokens, mayDiscover);
-      // Also where it is invalid: the model may be older than what it asks for.
-      return documents.kindOf(document, request.operationName) === OperationTypeNode.SUBSCRIPTION;
+    async isSubscription(role, named, { unlimited, showHints, anyDocument }) {
+      try {
+        const query = chooseDocument(options.trusted?.list ?? null, named, anyDocument);
+        const { documents, suggestions } = (await options.reflector.role(role, null))?.shared ?? {};
+        const maxTokens = unlimited ? null : options.limits.maxTokens;
+        const document = documents?.prepare(query, maxTokens, showHints || suggestions);
+        // Also where it is invalid: the model may be older than what it asks for.
+        const kind = document === undefined ? null : documents?.kindOf(document, named.operationName);
+        return kind === OperationTypeNode.SUBSCRIPTION;
+      } catch {
+        // `execute` says why.
+        return false;
+      }
     },
     admits(role, queuedAs) {
       const { pool, replicas } = options;

@@ -41,9 +41,9 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 
 /** Equal only for callers and requests that always have equal answers. @param limits What the caller is exempt from. */
 export function groupKey({ role, claims, headers, path }: Caller, request: GraphQLRequest, limits: string): string {
-  const { query, operationName, variables } = request;
+  const { query, documentId, operationName, variables } = request;
   // Texts and whole numbers of equal digits differ.
   const value = (_name: string, each: unknown) => (typeof each === 'bigint' ? { integer: `${each}` } : each);
-  const parts = [role, claims, headers, path, limits, query, operationName, variables];
+  const parts = [role, claims, headers, path, limits, query, documentId, operationName, variables];
   return hash('sha256', JSON.stringify(parts, value), 'base64url');
 }

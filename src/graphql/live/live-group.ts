@@ -13,7 +13,7 @@ import { eventOf, type Subscriber } from './live-event.ts';
 export interface LiveOperation {
   readonly caller: Caller;
   readonly request: GraphQLRequest;
-  readonly context: Pick<RequestContext, 'requestId' | 'queuedAs' | 'showHints' | 'unlimited'>;
+  readonly context: Pick<RequestContext, 'requestId' | 'queuedAs' | 'showHints' | 'unlimited' | 'anyDocument'>;
 }
 
 /** Runs an operation once. Rejects only for errors of ours. */

@@ -163,8 +163,8 @@ export class LiveQueries {
   #groupOf(operation: LiveOperation): LiveGroup {
     const { config } = this.#options;
     const caller = liveCaller(operation.caller, config);
-    const { showHints, unlimited } = operation.context;
-    const key = groupKey(caller, operation.request, `${showHints} ${unlimited}`);
+    const { showHints, unlimited, anyDocument } = operation.context;
+    const key = groupKey(caller, operation.request, `${showHints} ${unlimited} ${anyDocument}`);
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
     const group = new LiveGroup(key, { ...operation, caller });

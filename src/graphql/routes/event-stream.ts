@@ -170,8 +170,9 @@ class KeepAlive {
   #timer: NodeJS.Timeout | null = null;
 
   add(stream: EventStream): void {
-    const [fewest] = [...this.#turns].sort((a, b) => a.size - b.size);
-    fewest!.add(stream);
+    // Of those with the fewest streams, the one whose turn is last.
+    const last = this.#turns.map((_, index) => this.#turns.at(this.#next - 1 - index)!);
+    last.reduce((fewest, turn) => (turn.size < fewest.size ? turn : fewest)).add(stream);
     this.#timer ??= setInterval(() => this.#beat(), 1000).unref();
   }
 
