@@ -21,6 +21,7 @@ import { TrustedDocuments } from './documents/trusted-documents.ts';
 import { createExecutor } from './execute/create-executor.ts';
 import type { Executor } from './execute/executor.ts';
 import { Reflector } from './execute/reflector.ts';
+import type { ExecuteOptions } from './execute/run-flight.ts';
 import { warmDocuments } from './execute/warm-documents.ts';
 import { LiveQueries } from './live/live-queries.ts';
 
@@ -97,19 +98,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
     // Requests find out why the schema cannot be read.
     if (list) await warmDocuments(reflector, list, [config.anonRole, config.authenticatedRole]).catch(() => {});
   };
-  const executor = createExecutor({
-    pool,
-    replicas,
-    reflector,
-    trusted,
-    limits: config.limits,
-    maxResponseBytes: config.limits.maxResponseBytes,
-    requestTimeoutMs: config.statementTimeoutMs,
-    readOnlyQueries: config.readOnlyQueries,
-    absentFilterVariables: config.absentFilterVariables,
-    freshness: config.freshness,
-    observe,
-  });
+  const executor = openExecutor(config, { pool, replicas, reflector, trusted, observe });
   const live = new LiveQueries({ config, executor, systemPool, replicas, isBusy: () => pool.queue.waiting > 0 });
   const listener = startListener({
     connectionString,
@@ -140,6 +129,20 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
       await Promise.all([pool.stop(), systemPool.stop()]);
     },
   };
+}
+
+type ExecutorParts = Pick<ExecuteOptions, 'pool' | 'replicas' | 'reflector' | 'trusted' | 'observe'>;
+
+function openExecutor(config: Config, parts: ExecutorParts): Executor {
+  return createExecutor({
+    ...parts,
+    limits: config.limits,
+    maxResponseBytes: config.limits.maxResponseBytes,
+    requestTimeoutMs: config.statementTimeoutMs,
+    readOnlyQueries: config.readOnlyQueries,
+    absentFilterVariables: config.absentFilterVariables,
+    freshness: config.freshness,
+  });
 }
 
 interface Pools {

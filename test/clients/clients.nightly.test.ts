@@ -52,6 +52,13 @@ test('curl asks as a visitor and as a user, and sees the statuses of mistakes', 
   expect(text).toContain('{"fullName":"Emil Silva"}');
 });
 
+test('subscriptions run with graphql-sse, graphql-ws, Apollo, urql and Relay, and see each change', async () => {
+  const lines = await runWithGateway('live');
+  expect(lines.map((line) => line.split(':')[0])).toEqual(['graphql-sse', 'graphql-ws', 'Apollo', 'urql', 'Relay']);
+  const ratings = lines.map((line) => line.split(': ')[1]!.split(', ').map(Number));
+  expect(ratings).toEqual(ratings.map(([first]) => [first, first! - 1, first]));
+});
+
 test('supabase-js sends the anon key as bearer token before sign-in and the access token after it', async () => {
   expect(await runWithGateway('supabase-js')).toEqual([
     'visitor: Plain Copper Tent, Classic Steel Tent',

@@ -49,14 +49,12 @@ const lazy = [
   '@fastify/rate-limit',
   '@node-rs/bcrypt',
   'aws4fetch',
-  'graphql-ws',
   'html-to-text',
   'nodemailer',
   'openid-client',
   'pino-pretty',
   'prom-client',
   'uqr',
-  'ws',
 ];
 
 interface Packages {

@@ -39,10 +39,11 @@ describe('of several operations', () => {
     expect(body.errors.length).toBeGreaterThan(0);
   });
 
-  test('a subscription is refused with the reason: subscriptions are not supported', async () => {
-    const body = await choose('subscription { x: __typename }');
+  test('a subscription that is no stream is refused with the reason, and what to do', async () => {
+    const body = await choose('subscription { node(nodeId: "x") { nodeId } }');
     expect(body).not.toHaveProperty('data');
-    expect(body.errors.map((error: { message: string }) => error.message)).toContain('Subscriptions are not supported');
+    expect(body.errors[0].message).toBe('A subscription needs a stream of answers.');
+    expect(body.errors[0].extensions.hint).toContain('Accept: text/event-stream');
   });
 });
 
