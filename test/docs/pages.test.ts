@@ -46,6 +46,7 @@ test('what is not run says why', () => {
       "docs/auth-flows.md (sh): test/package/sign-in.nightly.test.ts runs it",
       "docs/auth-flows.md (sh): test/package/first-hour.nightly.test.ts types it",
       "docs/auth-flows.md (sh): test/package/sign-in.nightly.test.ts runs it",
+      "docs/clients.md (js): test/clients/clients.nightly.test.ts runs examples/clients/live",
       "docs/clients.md (toml): a file of another program",
       "docs/clients.md (sh): it needs Go",
       "docs/clients.md (yaml): a file of another program",
