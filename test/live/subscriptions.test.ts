@@ -1,9 +1,9 @@
 /** Subscriptions on the whole gateway: each event is the answer that the query has at that moment, for that caller. */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { testGateway } from '../support/gateway.ts';
 import { anonKey, token } from '../support/http.ts';
-import { type Heard, overEvents, overSocket, type Result, type Subscribing } from '../support/live.ts';
+import { type Heard, overEvents, overSocket, type Result, readEvents, type Subscribing } from '../support/live.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const watch = readFileSync(new URL('../../sql/watch.sql', import.meta.url), 'utf8');
@@ -91,4 +91,42 @@ test('a WebSocket answers queries and mutations, with numbers of any length', as
   const heard = overSocket(gateway.url, { query: '{ note: noteByPk(id: 9) { body } }' });
   expect(await heard.next()).toEqual({ data: { note: { body: 'new' } } });
   expect(await heard.end).toBe('complete');
+});
+
+test('EventSource of browsers subscribes by GET with the key in the URL, and goes on where it was', async () => {
+  const url = new URL(`${gateway.url}/graphql/v1`);
+  url.search = new URLSearchParams({ apikey: anonKey, query }).toString();
+  const left = new AbortController();
+  onTestFinished(() => left.abort());
+  const open = (headers = {}) =>
+    fetch(url, { headers: { accept: 'text/event-stream', ...headers }, signal: left.signal });
+  const { value: first } = await readEvents((await open()).body!).next();
+  expect(bodies(JSON.parse(first!.data))).toEqual(['first']);
+  const again = readEvents((await open({ 'last-event-id': first!.id })).body!);
+  await database.query(`insert into note values (2, 'second')`);
+  expect(bodies(JSON.parse((await again.next()).value!.data))).toEqual(['first', 'second']);
+  url.searchParams.set('apikey', 'of nobody');
+  expect((await open()).status).toBe(401);
+});
+
+test('a stream is compressed where the client accepts that, event by event', async () => {
+  const body = JSON.stringify({ query });
+  const headers = { apikey: anonKey, 'content-type': 'application/json', accept: 'text/event-stream' };
+  const left = new AbortController();
+  onTestFinished(() => left.abort());
+  const response = await fetch(`${gateway.url}/graphql/v1`, { method: 'POST', headers, body, signal: left.signal });
+  expect(response.headers.get('content-encoding')).toBe('gzip');
+  const events = readEvents(response.body!);
+  expect(bodies(JSON.parse((await events.next()).value!.data))).toEqual(['first']);
+  await database.query(`insert into note values (2, 'second')`);
+  expect(bodies(JSON.parse((await events.next()).value!.data))).toEqual(['first', 'second']);
+});
+
+test('subscribers are told to come back when the gateway stops: the stream breaks, and the WebSocket says 1012', async () => {
+  const stopping = await testGateway(database, { drainTimeoutMs: 1000 });
+  const open = [overEvents(stopping.url, { query }), overSocket(stopping.url, { query })] as const;
+  await Promise.all(open.map((heard) => heard.next()));
+  await stopping.stop();
+  expect(String(await open[0].end)).toMatch(/terminated|without the event complete/);
+  expect(await open[1].end).toMatchObject({ code: 1012 });
 });
