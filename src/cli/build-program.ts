@@ -26,7 +26,7 @@ export interface Edge {
   readonly version: string;
   print(text: string): void;
   note(text: string): void;
-  /** Called when the code of the command is loaded, before it runs. */
+  /** Called when the code of the command is loaded, and if it serves, all that it needs before the first request. */
   loaded(): void;
   /** Called with the exit code of the command. */
   finished(exitCode: number): void;
@@ -47,7 +47,7 @@ export function buildProgram(commands: readonly ListedCommand[], edge: Edge): Pr
   return program.hook('preSubcommand', async (_, sub) => {
     const listed = commands.find(({ name }) => name === sub.name());
     if (listed !== undefined) defineCommand(sub, { ...listed, ...(await listed.load()) }, edge);
-    edge.loaded();
+    if (listed === undefined || !takesAuthFlags(listed)) edge.loaded();
   });
 }
 
@@ -172,6 +172,7 @@ function toContext(sub: Program, command: LoadedCommand, names: readonly OptionN
     },
     print: edge.print,
     note: edge.note,
+    loaded: edge.loaded,
   };
 }
 

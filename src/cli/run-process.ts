@@ -9,7 +9,7 @@ import { describeError } from './shared/describe-error.ts';
 /** The input of a command line. */
 type CommandLineEdge = Omit<Edge, 'finished'>;
 
-/** Runs the process's command. @param loaded Called when the code of the command is loaded. */
+/** Runs the process's command. @param loaded As of `Edge`. */
 export async function runProcess(loaded: () => void): Promise<void> {
   toleratePipes();
   process.exitCode = await runCommandLine(process.argv.slice(2), {

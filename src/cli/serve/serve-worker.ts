@@ -38,6 +38,7 @@ async function serve(context: CommandContext): Promise<number> {
   // Start counting early if there is a metrics port.
   if (config.metricsPort !== null) await gateway.readMetrics();
   tell({ kind: 'ready', url: gateway.url });
+  context.loaded();
   await stopped;
   options.stop();
   return 0;

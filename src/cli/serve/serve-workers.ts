@@ -57,6 +57,7 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
     await Promise.race([noteServing(config, url, context), stopped]);
     if (metrics !== null) context.note(`Metrics: http://${config.host}:${metrics.port}/metrics`);
     workers.introduce();
+    context.loaded();
     await stopped;
     options.stop();
     return 0;

@@ -57,6 +57,7 @@ async function serveUntilStopped(context: CommandContext): Promise<number> {
   const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
   // The database may stop answering meanwhile.
   await Promise.race([introduce(config, gateway, context), stopped]);
+  context.loaded();
   await stopped;
   options.stop();
   return 0;

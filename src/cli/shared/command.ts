@@ -48,6 +48,8 @@ export interface CommandContext {
   print(text: string): void;
   /** Writes to standard error: progress, warnings, anything that is not the result. */
   note(text: string): void;
+  /** A command that serves calls it once it has read the schema and said so; for others it was called before. */
+  loaded(): void;
 }
 
 /** A refusal: a list of problems, each with its fix. */

@@ -169,6 +169,7 @@ async function serveProject(run: LocalStart): Promise<number> {
   });
   // The database may stop answering meanwhile.
   await Promise.race([printWelcome(config, gateway, commandLine('check', context)).then(context.print), stopped]);
+  context.loaded();
   const load = (sources: Sources) => localConfig(run, sources);
   const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
   await stopped;
