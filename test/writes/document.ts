@@ -153,25 +153,25 @@ function argumentsOf(write: Write): [string, unknown][] {
   }
 }
 
-/** The object as text: of equal ones at the places of rows above, one is written. */
-export function textOf(tree: Tree): string {
-  return JSON.stringify(objectOf(tree));
+/** An object that others refer to, as text: of equal ones of a field, one is written. */
+export function textOf({ target }: Reference, tree: Tree, conflict: Conflict | null): string {
+  return `${target.name} ${JSON.stringify(nestedOf(objectOf(tree), conflict))}`;
 }
 
-/** Whether equal objects are at one place: they must be written alike. */
+/** Whether objects that others refer to are equal: they must be written alike. */
 function sharesRows(write: Write): boolean {
   const trees = write.kind === 'insert' ? write.trees : write.kind === 'update' ? treesOf(write.change) : [];
   const above = new Map<string, number>();
-  const visit = ({ up, down }: Tree, path: string): void => {
-    for (const { reference, tree } of up) {
+  const visit = ({ up, down }: Tree): void => {
+    for (const { reference, tree, conflict } of up) {
       if (tree === null) continue;
-      const key = `${path}.${reference.up} ${textOf(tree)}`;
-      above.set(key, (above.get(key) ?? 0) + 1);
-      visit(tree, `${path}.${reference.up}`);
+      const text = textOf(reference, tree, conflict);
+      above.set(text, (above.get(text) ?? 0) + 1);
+      visit(tree);
     }
-    for (const { reference, trees: below } of down) for (const tree of below) visit(tree, `${path}.${reference.down}`);
+    for (const { trees: below } of down) for (const tree of below) visit(tree);
   };
-  for (const tree of trees) visit(tree, '');
+  for (const tree of trees) visit(tree);
   return [...above.values()].some((count) => count > 1);
 }
 

@@ -2,7 +2,7 @@
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { makeChange, makeChanged } from './make-changes.ts';
 import { makeConflict, type Source } from './make-links.ts';
-import { makeTrees } from './make-trees.ts';
+import { makeTrees, shareAcross } from './make-trees.ts';
 import { columnNamed, keyFilter, makeFilter } from './values.ts';
 import type { Table } from './world.ts';
 import type { Change, Write } from './write.ts';
@@ -32,7 +32,7 @@ export function generateWrite(source: Source): Write | null {
     const isSure = isNested && random.chance(source.isCareful ? 0.95 : 0.7);
     const conflict = random.chance(0.4) ? makeConflict(source, table, isSure) : null;
     const trees = makeTrees(source, table, { depth: isNested ? 2 : 0, left: [], path: '', conflict });
-    return { kind, ...shared, trees, conflict };
+    return { kind, ...shared, trees: random.chance(0.5) ? shareAcross(source, trees) : trees, conflict };
   }
   if (kind === 'update' && fields[`update${name}Collection`])
     return {

@@ -44,11 +44,12 @@ export async function insertRows(
       up.filter((each) => each.reference === reference).map((each) => ({ ...each, index })),
     );
     const added = above.filter((each) => each.tree !== null);
-    // Equal objects are one row.
-    const texts = added.map(({ tree }) => textOf(tree));
-    const different = [...new Set(texts)];
+    // Equal objects of a field are one row.
+    const texts = added.map(({ tree, conflict }) => textOf(reference, tree, conflict));
+    const different = [...new Set(texts)].filter((text) => !run.shared.has(text));
     if (different.length < added.length) run.events.add('row shared');
-    if (added.length > 0) {
+    if (added.length > 0 && new Set(texts).size > different.length) run.events.add('row shared by several places');
+    if (different.length > 0) {
       const level = {
         table: reference.target,
         trees: different.map((text) => added[texts.indexOf(text)]?.tree as Tree),
@@ -56,8 +57,12 @@ export async function insertRows(
       };
       const rows = await insertRows(run, { ...level, columns: reference.targetColumns, isNeeded: true });
       if (run.refused.size > 0) return [];
-      for (const [at, { index }] of added.entries())
-        giveKey(values[index] as Map<string, Value>, reference, rows[different.indexOf(texts[at] as string)] ?? null);
+      for (const [at, text] of different.entries()) run.shared.set(text, rows[at] ?? null);
+    }
+    for (const [at, { index }] of added.entries()) {
+      const row = run.shared.get(texts[at] as string) ?? null;
+      if (row !== null && !reference.targetColumns.every((name) => name in row)) run.events.add(sharedByAnotherKey);
+      giveKey(values[index] as Map<string, Value>, reference, row);
     }
     for (const { key, index } of above)
       if (key !== null)
@@ -189,6 +194,9 @@ async function findForwardReferences(
     }
   }
 }
+
+/** Event: another place needs another key of a shared row, which is not read here. */
+export const sharedByAnotherKey = 'row shared by another key';
 
 /** Event: refused here, where each object is inserted by itself, but not by the gateway. */
 export const forwardReference = 'reference to a later object';

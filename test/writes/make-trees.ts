@@ -27,6 +27,26 @@ export function makeTrees(source: Source, table: Table, place: Place): Tree[] {
   return [{ ...first, values: new Map([...first.values, ['note', 'skip']]) }, ...others, { ...make(), down: [] }];
 }
 
+/** Equal objects at several places, by whatever relationships. */
+export function shareAcross({ random }: Source, trees: readonly Tree[]): Tree[] {
+  const found = new Map<string, Tree>();
+  const visit = (tree: Tree): Tree => ({
+    ...tree,
+    up: tree.up.map((each) => {
+      if (each.tree === null) return each;
+      const inner = visit(each.tree);
+      const { name } = each.reference.target;
+      const isLeaf = inner.up.length + inner.down.length === 0 && each.conflict === null;
+      if (!isLeaf) return { ...each, tree: inner };
+      const known = found.get(name);
+      found.set(name, known ?? inner);
+      return { ...each, tree: known !== undefined && random.chance(0.5) ? known : inner };
+    }),
+    down: tree.down.map((each) => ({ ...each, trees: each.trees.map(visit) })),
+  });
+  return trees.map(visit);
+}
+
 /** Equal objects above several: the database gets one row of them. */
 function shareAbove([first, ...others]: Tree[]): Tree[] {
   const above = new Map(first?.up.map((each) => [each.reference, each]));

@@ -39,7 +39,15 @@ interface Written {
 /** Writes in the open transaction of the client, which has the role. */
 export async function writeInSql(client: pg.ClientBase, { role, schema, writes, below }: Written): Promise<Outcome> {
   const updatable = ({ name }: Table) => inputFields(schema, `${name}UpdateInput`);
-  const run: Run = { client, refused: new Set(), allowed: new Set(), events: new Set(), isCounted: false, updatable };
+  const run: Run = {
+    client,
+    refused: new Set(),
+    allowed: new Set(),
+    events: new Set(),
+    isCounted: false,
+    shared: new Map(),
+    updatable,
+  };
   const payloads: (readonly Payload[])[] = [];
   try {
     await client.query(`set local role ${role}`);
@@ -61,7 +69,7 @@ export async function writeInSql(client: pg.ClientBase, { role, schema, writes, 
 
 async function writeField(all: Run, write: Write, below: Below | null): Promise<readonly Payload[]> {
   const { table, columns } = write;
-  const run = { ...all, isCounted: columns === null };
+  const run = { ...all, isCounted: columns === null, shared: new Map() };
   if (isRefused(write)) throw new Refusal('BAD_USER_INPUT');
   switch (write.kind) {
     case 'update': {

@@ -20,6 +20,8 @@ export interface Run {
   readonly events: Set<string>;
   /** Whether the answer shows no rows. */
   readonly isCounted: boolean;
+  /** Rows of this field that others refer to, by the text of their object. */
+  readonly shared: Map<string, Row | null>;
   /** The columns that the role may change. */
   readonly updatable: (table: Table) => ReadonlySet<string>;
 }
