@@ -13,12 +13,10 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type Command, type CommandContext, failCommand, flagText } from '../shared/command.ts';
 import { databaseUrlFor, readCatalogFor } from '../shared/read-model.ts';
 import { findProblems } from '../shared/startup-checks.ts';
-import { readTypedDocuments } from '../shared/typed-documents.ts';
 import { commandLine } from '../shared/typed-options.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
 import { checkDirectives, findSmartComments } from './check-directives.ts';
-import { checkDocuments } from './check-documents.ts';
 import { securityChecks } from './check-security.ts';
 import { findSequencesBehind } from './check-sequences.ts';
 import { speedChecks } from './check-speed.ts';
@@ -98,6 +96,7 @@ async function runCheck(context: CommandContext): Promise<number> {
   if (path === null && role !== null)
     failCommand('--role is for --documents alone.', 'pgreflect check --documents PATH');
   if (path !== null) {
+    const { readTypedDocuments, checkDocuments } = await loadDocumentChecks();
     const parsed = readTypedDocuments(context, path);
     const findings = await withDatabase(databaseUrl, async (pool) => {
       const catalog = role === null ? await readCatalog(pool, schemas) : await readCatalogFor(pool, schemas, role);
@@ -146,6 +145,13 @@ async function runCheck(context: CommandContext): Promise<number> {
     context.print(print!(all, commandLine('check', context)));
     return all.some(({ severity }) => severity === 'error') ? 1 : 0;
   }
+}
+
+/** They bring GraphQL, which takes longer to load than the rest of the command. */
+async function loadDocumentChecks() {
+  const { readTypedDocuments } = await import('../shared/typed-documents.ts');
+  const { checkDocuments } = await import('./check-documents.ts');
+  return { readTypedDocuments, checkDocuments };
 }
 
 /** Time limit of a statement, in milliseconds. */
