@@ -29,6 +29,8 @@ const final: ReadonlySet<Code> = new Set([
   'LIMIT_EXCEEDED',
 ]);
 
+/** The pause after a run that could not be answered, in milliseconds. */
+const retryMs = 1000;
 /** A run takes at most this part of the time. */
 const maxShare = 1 / 5;
 
@@ -65,6 +67,8 @@ export class LiveGroup {
   changedAt: number | null = null;
   isRunning = false;
   #readyAt = 0;
+  /** After a run that could not be answered, whoever waits. */
+  #heldUntil = 0;
   /** How long the last run took, in milliseconds. */
   tookMs = 0;
   runs = 0;
@@ -81,7 +85,7 @@ export class LiveGroup {
 
   /** When it may run next, in terms of `performance.now()`: at once where somebody has no answer yet. */
   get readyAt(): number {
-    return this.#newcomers.size > 0 ? 0 : this.#readyAt;
+    return Math.max(this.#heldUntil, this.#newcomers.size > 0 ? 0 : this.#readyAt);
   }
 
   add(subscriber: Subscriber): void {
@@ -131,7 +135,9 @@ export class LiveGroup {
       return;
     }
     if (passes) {
-      this.changedAt ??= performance.now();
+      const now = performance.now();
+      this.changedAt ??= now;
+      this.#heldUntil = now + retryMs;
       // The query itself would have answered that.
       if (codes.includes('TIMEOUT')) for (const subscriber of newcomers) this.#end(subscriber, answer);
       return;

@@ -4,6 +4,7 @@
  * Each run is the query itself, in a flight of its own under the caller's role: policies, grants, limits and the schema
  * are those of the moment of the run. No statement ever answers several callers.
  */
+import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
 import type { Replicas } from '../../postgres/pool/replicas.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
@@ -12,6 +13,7 @@ import { errorAnswer } from '../../server/error-body.ts';
 import type { LiveState } from '../../server/metrics/metrics.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { mergeCalls } from '../../shared/merge-calls.ts';
+import type { Observe } from '../../shared/observation.ts';
 import type { Executor } from '../execute/executor.ts';
 import { groupKey, liveCaller } from './live-caller.ts';
 import { eventOf, type Subscriber } from './live-event.ts';
@@ -27,6 +29,7 @@ interface LiveOptions {
   readonly replicas: Pick<Replicas, 'primaryPosition'> | null;
   /** Whether requests wait for a connection. */
   readonly isBusy: () => boolean;
+  readonly observe: Observe;
 }
 
 /** The hold of a subscriber on its subscription. */
@@ -204,7 +207,13 @@ export class LiveQueries {
   }
 
   async #run(group: LiveGroup): Promise<void> {
-    await group.run(this.#once, this.#options.config.liveIntervalMs);
+    try {
+      await group.run(this.#once, this.#options.config.liveIntervalMs);
+    } catch (error) {
+      // A fault of ours; the next change may be answered.
+      const { requestId } = group.operation.context;
+      this.#options.observe({ kind: 'masked_error', id: randomUUID(), requestId, error });
+    }
     this.#offer(group);
   }
 

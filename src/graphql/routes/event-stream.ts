@@ -16,7 +16,7 @@ import { eventOf, type LiveEvent, type Subscriber } from '../live/live-event.ts'
 import type { LiveOperation } from '../live/live-group.ts';
 import type { Subscription } from '../live/live-queries.ts';
 import { acceptedEncodings } from './compress.ts';
-import { contextOf, run, writeHead } from './graphql-answer.ts';
+import { appendVary, contextOf, run, writeHead } from './graphql-answer.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
 import { whileAuthorized } from './while-authorized.ts';
 
@@ -44,6 +44,7 @@ export class EventStreams {
   async subscribe(request: FastifyRequest, reply: FastifyReply, graphql: GraphQLRequest): Promise<boolean> {
     const { caller, ...context } = contextOf(this.#parts, request);
     if (!(await this.#parts.executor.isSubscription(caller.role, graphql, context))) return false;
+    if (request.state.aborted) return true;
     try {
       this.#begin(request, reply, { caller, context, request: graphql });
     } catch (error) {
@@ -78,12 +79,17 @@ export class EventStreams {
       subscription.leave();
       this.#open.delete(stream);
     });
+    // A write to a client that has just gone away.
+    reply.raw.on('error', () => {});
     state.streamsSince = performance.now();
+    const { operationName } = operation.request;
+    state.answer = { executed: true, codes: [], operationName, documentHash: null, stages: noStages };
     reply.hijack();
     const cors = parts.config.corsOrigins === '*' ? anyOriginHeaders : reply.getHeaders();
     const encoding = isCompressed ? { 'content-encoding': 'gzip' } : {};
-    const own = { 'content-type': type, 'x-accel-buffering': 'no', vary: 'Accept-Encoding', ...encoding };
-    reply.raw.writeHead(200, { ...(cors as OutgoingHttpHeaders), ...commonHeaders(request.id), ...own });
+    const own = { 'content-type': type, 'x-accel-buffering': 'no', ...encoding };
+    const vary = appendVary(reply.getHeader('vary'), 'Accept-Encoding');
+    reply.raw.writeHead(200, { ...(cors as OutgoingHttpHeaders), ...commonHeaders(request.id), ...own, vary });
     stream.open(subscription);
     this.#open.add(stream);
   }

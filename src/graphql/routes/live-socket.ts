@@ -180,6 +180,8 @@ function isForeign({ headers }: IncomingMessage, origins: Config['corsOrigins'])
 async function connect(parts: SocketParts, { extra, connectionParams }: SocketContext): Promise<boolean> {
   const headers = { ...extra.headers, ...headersOf(connectionParams ?? {}) };
   const identity = await parts.authenticate(headers);
+  // It has closed meanwhile, and nothing would end the look at its token.
+  if (extra.signal.aborted) return true;
   extra.identity = identity;
   extra.caller = callerOf(identity, headers, 'POST', graphqlPath);
   extra.stop = whileAuthorized(parts, headers, identity, (problem) => extra.close(forbidden, problem.message));

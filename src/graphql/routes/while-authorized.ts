@@ -4,8 +4,11 @@ import type { VerifiedCaller } from '../../server/caller/authenticate.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
 
-/** The pause where they cannot be verified now, in milliseconds. */
+/** The pause where they cannot be verified now, in milliseconds, and how often they are taken to hold. */
 const againMs = 5000;
+const maxFailures = 6;
+
+const unverified = new PublicError('UNAVAILABLE', 'The token could not be verified.');
 
 /**
  * @param identity Of the last verification.
@@ -22,15 +25,19 @@ export function whileAuthorized(
   const askIn = (ms: number) => {
     timer = setTimeout(() => void ask(), ms).unref();
   };
+  let failures = 0;
   const ask = async () => {
     try {
       const { validUntil } = await authenticate(headers);
+      failures = 0;
       if (timer !== null) askIn(validUntil - authenticate.now());
     } catch (error) {
       if (timer === null) return;
+      const problem = error instanceof PublicError ? error : unverified;
+      failures += 1;
       // The keys of a provider may be out of reach for a moment.
-      if (!(error instanceof PublicError) || error.code === 'UNAVAILABLE') askIn(againMs);
-      else end(error);
+      if (problem.code === 'UNAVAILABLE' && failures <= maxFailures) askIn(againMs);
+      else end(problem);
     }
   };
   if (identity !== null) askIn(identity.validUntil - authenticate.now());
