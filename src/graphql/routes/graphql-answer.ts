@@ -12,7 +12,10 @@ import type { GraphqlParts } from './graphql-parts.ts';
 import { readPosition, writePosition } from './read-your-writes.ts';
 
 /** The caller of a request, which is verified, and what the executor is told of it. */
-export function contextOf({ config }: GraphqlParts, { id, state }: FastifyRequest) {
+export function contextOf(
+  { config }: GraphqlParts,
+  { id, state }: FastifyRequest,
+): RequestContext & { readonly caller: Caller } {
   const caller = state.caller as Caller;
   const queuedAs = countedAs(state.identity?.subject ?? null, state.address);
   return { caller, requestId: id, queuedAs, signal: state, ...privilegesOf(config, caller.role) };
