@@ -2,7 +2,8 @@
  * Who subscribes gets nothing more once a query would give nothing: token, grant, policy. One caller's rows never reach
  * another, and one caller's subscriptions take nothing from the others.
  */
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import WebSocket from 'ws';
 import { defaultConfig } from '../../src/config/config.ts';
@@ -37,6 +38,23 @@ const claims = async (more: Readonly<Record<string, unknown>>) => ({
   apikey: anonKey,
   authorization: `Bearer ${await token({ sub: 'same', role: 'authenticated', ...more })}`,
 });
+const longQuery = 'subscription { longCollection { edges { node { id body } } } }';
+
+/** Subscribes, and reads nothing after the first bytes. */
+function unread({ query, authorization = '' }: { query: string; authorization?: string }): Socket {
+  const body = JSON.stringify({ query });
+  const socket = connect(gateway.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {});
+  socket.write(
+    `POST /graphql/v1 HTTP/1.1\r\nhost: x\r\napikey: ${anonKey}\r\naccept: text/event-stream\r\n` +
+      `${authorization === '' ? '' : `authorization: ${authorization}\r\n`}` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  socket.once('data', () => socket.pause());
+  return socket;
+}
+
 describe('rows of others', () => {
   test('two users with other claims never share an answer, nor do callers with other headers', async () => {
     const open = [
@@ -92,6 +110,30 @@ describe('a token that ends', () => {
     expect(await heard.end).toMatchObject({ code: 4403 });
   });
 
+  test('ends a stream once that has ended and is not read', async () => {
+    const { authorization } = await claims({ exp: soon() + 2 });
+    const socket = unread({ query: longQuery.replace('body', 'a: body b: body c: body'), authorization });
+    await vi.waitFor(() => expect(socket.isPaused()).toBe(true));
+    await database.query('revoke select on long from authenticated');
+    onTestFinished(async () => void (await database.query('grant select on long to authenticated')));
+    const { live } = gateway.graphql;
+    await vi.waitFor(() => expect(live.state().subscriptions).toBe(0), { timeout: 3000 });
+    // What is written to an ended response ends the process, unless somebody listens.
+    const problems: unknown[] = [];
+    const note = (problem: unknown) => void problems.push(problem);
+    process.on('uncaughtException', note);
+    onTestFinished(() => void process.off('uncaughtException', note));
+    await delay(4500);
+    expect(problems).toEqual([]);
+    let text = '';
+    socket.on('data', (data) => {
+      text += data.toString('latin1').slice(-2000);
+    });
+    socket.resume();
+    await vi.waitFor(() => expect(text).toContain('event: complete'));
+    expect(text.match(/event: complete/g)).toHaveLength(1);
+  });
+
   test('a WebSocket with a forged token, or none of our keys, opens nothing', async () => {
     const forged = overSocket(gateway.url, { query, headers: { apikey: anonKey, authorization: 'Bearer a.b.c' } });
     expect(await forged.end).toMatchObject({ code: 4403 });
@@ -117,15 +159,7 @@ describe('one caller', () => {
   });
 
   test('who does not read has one answer queued, and nothing more', async () => {
-    const body = JSON.stringify({ query: 'subscription { longCollection { edges { node { id body } } } }' });
-    const socket = connect(gateway.port, '127.0.0.1');
-    onTestFinished(() => void socket.destroy());
-    socket.on('error', () => {});
-    socket.write(
-      `POST /graphql/v1 HTTP/1.1\r\nhost: x\r\napikey: ${anonKey}\r\naccept: text/event-stream\r\n` +
-        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
-    socket.once('data', () => socket.pause());
+    const socket = unread({ query: longQuery });
     const { live } = gateway.graphql;
     const before = live.state().events;
     await vi.waitFor(() => expect(live.state().events).toBeGreaterThan(before));

@@ -118,6 +118,8 @@ class EventStream implements Subscriber {
   readonly #gzip: { checksum: number; bytes: number } | null;
   #isBlocked = false;
   #hasMissed = false;
+  /** The last event is written, which a client that does not read has not got yet. */
+  #isOver = false;
   lastId: string | null;
 
   constructor(response: ServerResponse, { isCompressed, lastId }: { isCompressed: boolean; lastId: string | null }) {
@@ -143,6 +145,7 @@ class EventStream implements Subscriber {
 
   /** Nothing is queued for a client that does not read. */
   next(event: LiveEvent): void {
+    if (this.#isOver) return;
     if (this.#isBlocked) {
       this.#hasMissed = true;
       return;
@@ -151,14 +154,17 @@ class EventStream implements Subscriber {
     this.#isBlocked = !this.#write(frameOf(event));
   }
 
+  /** Only once: its session may end, and its token after that. */
   end(last: LiveEvent): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#write(frameOf(last));
     this.#write(complete);
     this.#response.end(this.#gzip === null ? undefined : gzipEnd(this.#gzip.checksum, this.#gzip.bytes));
   }
 
   beat(): void {
-    if (!this.#isBlocked) this.#write(heartbeat);
+    if (!this.#isBlocked && !this.#isOver) this.#write(heartbeat);
   }
 
   #write({ text, deflated }: Frame): boolean {
