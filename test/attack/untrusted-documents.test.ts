@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { testGateway } from '../support/gateway.ts';
 import { anonKey, serviceKey, token } from '../support/http.ts';
+import { overEvents, overSocket } from '../support/live.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const database = await createDatabase(`
@@ -17,14 +18,19 @@ const database = await createDatabase(`
   grant all on note to anon, authenticated, service_role;
 `);
 const trusted = 'query Ids { noteCollection { edges { node { id } } } }\nquery Count { __typename }\n';
+const live = 'subscription { noteCollection { edges { node { id } } } }';
 const fragment = 'fragment Row on Note { id }';
-const hash = createHash('sha256').update(trusted).digest('hex');
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+const hash = hashOf(trusted);
 const directory = mkdtempSync(join(tmpdir(), 'pgreflect-trusted-'));
 writeFileSync(join(directory, 'ids.graphql'), trusted);
 writeFileSync(join(directory, 'row.graphql'), fragment);
+writeFileSync(join(directory, 'live.graphql'), live);
 const started: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
-const gateway = await testGateway(database, { trustedDocuments: directory, trustedOnly: true }, (stop) =>
-  started.unshift(stop),
+const gateway = await testGateway(
+  database,
+  { trustedDocuments: directory, trustedOnly: true, liveIntervalMs: 100 },
+  (stop) => started.unshift(stop),
 );
 afterAll(async () => {
   for (const stop of started) await stop();
@@ -98,7 +104,7 @@ test('a document that is not trusted is refused in every way that a request may 
 });
 
 test('an id does not make another document trusted', async () => {
-  const own = createHash('sha256').update(read).digest('hex');
+  const own = hashOf(read);
   for (const body of [
     { query: read, documentId: hash },
     { query: read, documentId: own },
@@ -108,7 +114,6 @@ test('an id does not make another document trusted', async () => {
     { query: read, documentId: hash, extensions: persisted(own) },
     { query: read, documentId: [hash] },
     { query: read, extensions: persisted({ toString: hash }) },
-    { query: '', documentId: hash },
     { query: [read], documentId: hash },
   ]) {
     await expectRefused(json(body));
@@ -151,4 +156,38 @@ test('introspection is refused like others, and the service role runs any docume
   const { body } = await gateway.ask(read, { key: serviceKey });
   expect(body.data.noteCollection.edges).toHaveLength(1);
   expect((await gateway.ask('{ __schema { types { name } } }', { key: serviceKey })).body.errors).toBeUndefined();
+});
+
+test.each([
+  ['Server-Sent Events', overEvents],
+  ['a WebSocket', overSocket],
+] as const)('over %s, only trusted subscriptions run, by their text or an id', async (_name, subscribe) => {
+  const byId = { documentId: `sha256:${hashOf(live)}` };
+  const own = `subscription ${read}`;
+  const codes = /DOCUMENT_NOT_TRUSTED|PERSISTED_QUERY_NOT_FOUND|BAD_REQUEST|OPERATION_NOT_FOUND/;
+  for (const [query, named] of [
+    [own, {}],
+    [own, byId],
+    [own, { extensions: persisted(hashOf(own)) }],
+    [`${live} `, {}],
+    [write, {}],
+    ['', { documentId: hashOf(own) }],
+    ['', { ...byId, operationName: 'Other' }],
+  ] as const) {
+    const heard = subscribe(gateway.url, { query, named });
+    const said = JSON.stringify([await Promise.race([heard.next(), heard.end])]);
+    expect([query, named, said]).toEqual([query, named, expect.stringMatching(codes)]);
+    expect(said).not.toContain('hidden words');
+    heard.stop();
+  }
+  expect(await database.query('select id from note')).toEqual([{ id: 1 }]);
+  const answer = (...ids: number[]) => ({ data: { noteCollection: { edges: ids.map((id) => ({ node: { id } })) } } });
+  const open = [
+    { query: live },
+    { query: '', named: byId },
+    { query: '', named: { extensions: persisted(hashOf(live)) } },
+  ].map((subscribing) => subscribe(gateway.url, subscribing));
+  for (const heard of open) expect(await heard.next()).toEqual(answer(1));
+  await database.query('insert into note values (2)');
+  for (const heard of open) expect(await heard.next()).toEqual(answer(1, 2));
 });

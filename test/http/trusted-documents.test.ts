@@ -9,6 +9,7 @@ import { listTrusted } from '../../src/graphql/documents/trusted-list.ts';
 import { withoutPauses } from '../../src/shared/slices.ts';
 import { testGateway } from '../support/gateway.ts';
 import { anonKey } from '../support/http.ts';
+import { overSocket } from '../support/live.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const database = await createDatabase(`
@@ -29,8 +30,10 @@ const write = (documents: unknown, path = manifest) => {
 };
 write({ [hashOf(notes)]: notes, 'app/add@1': insert });
 const started: (() => unknown)[] = [() => rmSync(directory, { recursive: true })];
-const gateway = await testGateway(database, { trustedDocuments: manifest, getMaxAge: 60 }, (stop) =>
-  started.unshift(stop),
+const gateway = await testGateway(
+  database,
+  { trustedDocuments: manifest, getMaxAge: 60, liveIntervalMs: 100 },
+  (stop) => started.unshift(stop),
 );
 afterAll(async () => {
   for (const stop of started) await stop();
@@ -138,6 +141,32 @@ test('the list is read again when it changes, and stays as it was while it canno
   write({ other });
   await vi.waitFor(async () => expect(await found('other')).toBe(true), 20_000);
   expect(await found(hashOf(notes))).toBe(false);
+});
+
+test('a subscription ends when its id names no subscription any more, and what it names then does not run', async () => {
+  const live = 'subscription { noteCollection(first: 1) { edges { node { body } } } }';
+  const isListed = (documentId: string) => async () =>
+    expect(await codeOf(documentId)).not.toBe('PERSISTED_QUERY_NOT_FOUND');
+  const codeOf = async (documentId: string) => (await send({ documentId })).json.errors?.[0].extensions.code;
+  write({ 'app/live@1': live, 'app/live@2': live });
+  await vi.waitFor(isListed('app/live@2'), 20_000);
+  const open = ['app/live@1', 'app/live@2'].map((documentId) =>
+    overSocket(gateway.url, { query: '', named: { documentId } }),
+  );
+  for (const heard of open) expect(await heard.next()).toEqual(answer);
+  write({
+    'app/live@1': 'mutation { insertIntoNoteCollection(objects: [{ id: 9 }]) { affectedCount } }',
+    'app/new': other,
+  });
+  await vi.waitFor(isListed('app/new'), 20_000);
+  await database.query(`update note set body = 'c' where id = 1`);
+  const said = await Promise.all(open.map((heard) => Promise.race([heard.next(), heard.end])));
+  expect(said.map((each) => JSON.stringify(each))).toEqual([
+    expect.stringContaining('no subscription any more'),
+    expect.stringContaining('PERSISTED_QUERY_NOT_FOUND'),
+  ]);
+  await Promise.all(open.map(({ end }) => end));
+  expect(await database.query('select id from note where id = 9')).toEqual([]);
 });
 
 describe('reading documents', () => {

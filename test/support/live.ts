@@ -19,7 +19,10 @@ export interface Heard {
 export type Result = any;
 
 export interface Subscribing {
+  /** Empty: it is named in `named`. */
   readonly query: string;
+  /** Other members of the request. */
+  readonly named?: Readonly<Record<string, unknown>>;
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -85,17 +88,23 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
 }
 
 /** Subscribes with POST, as clients of GraphQL over SSE do in the distinct connections mode. */
-export function overEvents(url: string, { query, variables, headers = { apikey: anonKey } }: Subscribing): Heard {
+export function overEvents(
+  url: string,
+  { query, named, variables, headers = { apikey: anonKey } }: Subscribing,
+): Heard {
   return listen((sink) => {
     const left = new AbortController();
     const read = async () => {
       const response = await fetch(`${url}/graphql/v1`, {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
-        body: JSON.stringify({ query, variables }),
+        body: JSON.stringify({ query, variables, ...named }),
         signal: left.signal,
       });
-      if (response.status !== 200) return sink.error({ status: response.status, body: await response.json() });
+      if (response.status !== 200) {
+        const isJson = response.headers.get('content-type')?.startsWith('application/json');
+        return sink.error({ status: response.status, body: await (isJson ? response.json() : response.text()) });
+      }
       for await (const { event, data } of readEvents(response.body!)) {
         if (event === 'complete') return sink.complete();
         sink.next(JSON.parse(data));
@@ -108,14 +117,17 @@ export function overEvents(url: string, { query, variables, headers = { apikey: 
 }
 
 /** Subscribes over a WebSocket of its own. */
-export function overSocket(url: string, { query, variables, headers = { apikey: anonKey } }: Subscribing): Heard {
+export function overSocket(
+  url: string,
+  { query, named, variables, headers = { apikey: anonKey } }: Subscribing,
+): Heard {
   const client = createClient({
     url: `${url.replace('http', 'ws')}/graphql/v1`,
     webSocketImpl: WebSocket,
     connectionParams: headers,
     retryAttempts: 0,
   });
-  const heard = listen((sink) => client.subscribe({ query, variables: variables ?? null }, sink));
+  const heard = listen((sink) => client.subscribe({ query, variables: variables ?? null, ...named }, sink));
   onTestFinished(() => client.dispose() as Promise<void>);
   return heard;
 }

@@ -17,5 +17,9 @@ export function allowed<T extends { readonly operation: OperationDefinitionNode 
       'Send the header "Accept: text/event-stream", or use a WebSocket with the protocol graphql-transport-ws.';
     throw new PublicError('BAD_USER_INPUT', 'A subscription needs a stream of answers.', { hint });
   }
+  // The id of a trusted document names another one after a change of the list.
+  if (isLive && kind !== OperationTypeNode.SUBSCRIPTION) {
+    throw new PublicError('BAD_USER_INPUT', 'The operation is no subscription any more.');
+  }
   return chosen;
 }

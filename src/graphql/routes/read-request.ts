@@ -102,8 +102,10 @@ export function readFormRequest(form: URLSearchParams): GraphQLRequest {
 
 /** Reads one object of a body. @throws PublicError as `readRequests`. */
 export function toRequest(body: Readonly<Record<string, unknown>>): GraphQLRequest {
-  const { query = null, operationName = null, variables = null } = body;
+  const { query: text = null, operationName = null, variables = null } = body;
   const documentId = documentIdOf(body);
+  // Over WebSockets, clients must send a text, and send an empty one beside an id.
+  const query = text === '' && documentId !== null ? null : text;
   if (typeof query !== 'string' && (query !== null || documentId === null)) {
     throw new PublicError('BAD_REQUEST', 'The request must have the member "query", a string.');
   }
