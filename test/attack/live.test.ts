@@ -2,6 +2,7 @@
  * Who subscribes gets nothing more once a query would give nothing: token, grant, policy. One caller's rows never reach
  * another, and one caller's subscriptions take nothing from the others.
  */
+import type { EventEmitter } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -24,6 +25,7 @@ const database = await createDatabase(`
   create table long (id int primary key, body text);
   insert into long values (1, repeat('x', 2000000));
   grant select on secret, long to anon, authenticated;
+  grant insert on long to authenticated;
 `);
 const started: (() => unknown)[] = [];
 const later = (stop: () => unknown) => void started.push(stop);
@@ -139,6 +141,63 @@ describe('a token that ends', () => {
     expect(await forged.end).toMatchObject({ code: 4403 });
     expect(await overSocket(gateway.url, { query, headers: {} }).end).toMatchObject({ code: 4403 });
     expect([forged.results]).toEqual([[]]);
+  });
+});
+
+/** A WebSocket that sends what it is told, also against the protocol. */
+async function rawSocket(headers: Readonly<Record<string, string>> = { apikey: anonKey }) {
+  const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql/v1`, 'graphql-transport-ws');
+  onTestFinished(() => socket.terminate());
+  const send = (message: unknown) => socket.send(JSON.stringify(message));
+  const next = () => new Promise<string>((done) => socket.once('message', (data) => done(String(data))));
+  await new Promise((done) => socket.once('open', done));
+  send({ type: 'connection_init', payload: headers });
+  expect(await next()).toContain('connection_ack');
+  return { socket, send, next };
+}
+
+const subscribing = (id: string, text = query) => ({ id, type: 'subscribe', payload: { query: text } });
+
+describe('a client that breaks the protocol', () => {
+  const { live } = gateway.graphql;
+
+  test('leaves no subscription behind where it uses an id again before it has begun', async () => {
+    await vi.waitFor(() => expect(live.state().subscriptions).toBe(0));
+    const { socket, send } = await rawSocket();
+    for (let again = 0; again < 5; again += 1) {
+      send(subscribing('__proto__', `${query} # ${again}`));
+      send({ id: '__proto__', type: 'complete' });
+    }
+    send(subscribing('__proto__'));
+    await vi.waitFor(() => expect(live.state().subscriptions).toBeGreaterThan(0));
+    socket.terminate();
+    await vi.waitFor(() => expect(live.state().subscriptions).toBe(0));
+  });
+
+  test('runs nothing after its token has expired, also where it keeps the WebSocket open', async () => {
+    const exp = Math.floor(Date.now() / 1000) - 28;
+    const { socket, send, next } = await rawSocket(await claims({ tenant: 'a', exp }));
+    send(subscribing('live'));
+    expect(await next()).toContain('of a');
+    // Answers the closing frame of the gateway with nothing.
+    const { _receiver: receiver } = socket as unknown as { _receiver: EventEmitter };
+    const closed = new Promise((done) => receiver.removeAllListeners('conclude').once('conclude', done));
+    await closed;
+    expect(live.state().subscriptions).toBe(0);
+    send(subscribing('late', 'mutation { insertIntoLongCollection(objects: [{ id: 77 }]) { affectedCount } }'));
+    await delay(500);
+    expect(await database.query('select from long where id = 77')).toEqual([]);
+  });
+
+  test('gets no more pongs queued than it reads', async () => {
+    const { socket, send } = await rawSocket();
+    socket.pause();
+    const { _socket: stream } = socket as unknown as { _socket: Socket };
+    const ping = { type: 'ping', payload: { text: 'x'.repeat(900_000) } };
+    for (let sent = 0; sent < 40; sent += 1) send(ping);
+    await delay(1500);
+    // The others stay with the client.
+    expect(stream.writableLength).toBeGreaterThan(15_000_000);
   });
 });
 

@@ -3,6 +3,7 @@
  * latest.
  */
 import type { FormattedExecutionResult } from 'graphql';
+import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import type { LiveEvent, Subscriber } from '../live/live-event.ts';
 import type { Subscription } from '../live/live-queries.ts';
 
@@ -27,8 +28,15 @@ export class LatestAnswers implements AsyncIterableIterator<FormattedExecutionRe
   #hasMissed = false;
   #end: AnswerProblem | 'left' | null = null;
 
-  /** @param subscribe Makes the subscription of this subscriber. */
-  constructor(subscribe: (subscriber: Subscriber) => Subscription) {
+  readonly #forget: () => void;
+
+  /**
+   * @param subscribe Makes the subscription of this subscriber.
+   * @param signal Of the connection. The protocol's server forgets a subscription whose id is used again meanwhile.
+   */
+  constructor(subscribe: (subscriber: Subscriber) => Subscription, signal: DisconnectSignal) {
+    const leave = () => void this.return();
+    this.#forget = () => signal.removeEventListener('abort', leave);
     const lastId = () => this.#lastId;
     this.#subscription = subscribe({
       get lastId() {
@@ -36,10 +44,13 @@ export class LatestAnswers implements AsyncIterableIterator<FormattedExecutionRe
       },
       next: (event) => this.#take(event),
       end: (last) => {
+        this.#forget();
         this.#end = new AnswerProblem(last);
         this.#pull?.reject(this.#end);
       },
     });
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave);
   }
 
   next(): Promise<Pulled> {
@@ -55,6 +66,7 @@ export class LatestAnswers implements AsyncIterableIterator<FormattedExecutionRe
 
   return(): Promise<IteratorReturnResult<undefined>> {
     this.#end ??= 'left';
+    this.#forget();
     this.#subscription.leave();
     this.#pull?.resolve({ done: true, value: undefined });
     return Promise.resolve({ done: true, value: undefined });

@@ -86,7 +86,7 @@ export function createSockets(parts: SocketParts): Sockets {
         return;
       }
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        serve(server, webSocket, { observe: parts.observe, headers: request.headers, address });
+        serve(server, webSocket, { observe: parts.observe, headers: request.headers, address, stream: socket });
       });
     },
     drain(withinMs) {
@@ -122,12 +122,18 @@ interface Opened {
   readonly observe: Observe;
   readonly headers: IncomingHttpHeaders;
   readonly address: string | null;
+  /** What the socket writes to. */
+  readonly stream: Duplex;
 }
 
-function serve(server: Protocol, socket: WebSocket, { observe, headers, address }: Opened): void {
-  // A reason has at most 123 bytes.
-  const close = (code: number, reason: string) => socket.close(code, reason.slice(0, 40));
+function serve(server: Protocol, socket: WebSocket, { observe, headers, address, stream }: Opened): void {
   const signal = new GroupSignal();
+  const close = (code: number, reason: string) => {
+    // A client may take half a minute to close its side, and nothing is done for it any more.
+    signal.abort();
+    // A reason has at most 123 bytes.
+    socket.close(code, reason.slice(0, 40));
+  };
   const nobody = { identity: null, caller: null, operations: 0, stop: () => {} };
   const connection: Connection = { headers, address, signal, close, ...nobody };
   const refuse = (error: unknown) => {
@@ -140,11 +146,15 @@ function serve(server: Protocol, socket: WebSocket, { observe, headers, address 
       protocol: socket.protocol,
       send: (text) => new Promise((done) => socket.send(text, () => done())),
       close,
-      onMessage: (take) => socket.on('message', (data) => void take(String(data)).catch(refuse)),
+      onMessage: (take) =>
+        socket.on('message', (data) => {
+          if (!signal.aborted) void take(String(data)).catch(refuse);
+        }),
     },
     connection,
   );
   const stopPings = keepAlive(socket);
+  readNoFaster(socket, stream);
   // The library closes the connection then.
   socket.on('error', () => {});
   socket.on('close', (code, reason) => {
@@ -153,6 +163,17 @@ function serve(server: Protocol, socket: WebSocket, { observe, headers, address 
     signal.abort();
     void ended(code, String(reason)).catch(refuse);
   });
+}
+
+/** Reads nothing more from a client that does not read: its answers would wait in memory. */
+function readNoFaster(socket: WebSocket, stream: Duplex): void {
+  const wait = () => {
+    if (!stream.writableNeedDrain || socket.isPaused) return;
+    socket.pause();
+    stream.once('drain', () => socket.resume());
+  };
+  socket.on('message', wait);
+  socket.on('ping', wait);
 }
 
 /** Ends a connection whose client has not answered the last ping: it has gone, or does not read. */
@@ -231,7 +252,7 @@ async function answersOf(
   const queuedAs = countedAs(identity.subject, address);
   const context = { requestId: randomUUID(), queuedAs, ...privilegesOf(parts.config, caller.role) };
   return (await parts.executor.isSubscription(caller.role, request, { ...context, signal }))
-    ? new LatestAnswers((subscriber) => parts.live.subscribe({ caller, request, context }, subscriber))
+    ? new LatestAnswers((subscriber) => parts.live.subscribe({ caller, request, context }, subscriber), signal)
     : answerOnce(() => parts.executor.execute(caller, request, { ...context, signal }));
 }
 

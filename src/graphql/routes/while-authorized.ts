@@ -30,7 +30,7 @@ export function whileAuthorized(
     try {
       const { validUntil } = await authenticate(headers);
       failures = 0;
-      if (timer !== null) askIn(validUntil - authenticate.now());
+      if (timer !== null) askIn(Math.max(1, validUntil - authenticate.now()));
     } catch (error) {
       if (timer === null) return;
       const problem = error instanceof PublicError ? error : unverified;
@@ -40,7 +40,7 @@ export function whileAuthorized(
       else end(problem);
     }
   };
-  if (identity !== null) askIn(identity.validUntil - authenticate.now());
+  if (identity !== null) askIn(Math.max(1, identity.validUntil - authenticate.now()));
   return () => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
