@@ -1,6 +1,7 @@
 /** All routes of the gateway, added to one server. The code of optional services is loaded only when they are added. */
 import type { AuthParts } from './auth/routes/auth-parts.ts';
 import { describedSchema } from './graphql/execute/describe-schema.ts';
+import { EventStreams } from './graphql/routes/event-stream.ts';
 import { registerGraphqlRoutes } from './graphql/routes/graphql-route.ts';
 import { describeSchemaRoute, registerSchemaRoute, type SchemaParts } from './graphql/routes/schema-route.ts';
 import type { ManagementParts } from './management/routes/management-parts.ts';
@@ -9,7 +10,7 @@ import type { Describe } from './server/openapi.ts';
 import type { HttpParts } from './server/parts.ts';
 import { registerGraphiql } from './studio/routes/graphiql-route.ts';
 import { allowStudioFiles } from './studio/routes/studio-pages.ts';
-import type { PageParts } from './studio/routes/studio-parts.ts';
+import type { OperationParts, PageParts } from './studio/routes/studio-parts.ts';
 
 /** The parts of all routes. */
 export interface RouteParts extends PageParts {
@@ -24,18 +25,19 @@ export async function addRoutes(app: HttpServer, parts: RouteParts): Promise<rea
   const { auth, management, schemas } = parts;
   await allowStudioFiles(app);
   const page = registerGraphiql(app, parts);
+  const streams = new EventStreams(parts);
   const described = [
     ...(auth ? [await addAuth(app, parts, auth)] : []),
     ...(management ? [await addManagement(app, parts, management)] : []),
-    ...(parts.inbox || parts.studio ? [await addStudio(app, parts)] : []),
+    ...(parts.inbox || parts.studio ? [await addStudio(app, { ...parts, streams })] : []),
   ];
-  await registerGraphqlRoutes(app, parts, page);
+  await registerGraphqlRoutes(app, parts, page, streams);
   if (schemas === undefined) return described;
   registerSchemaRoute(app, parts, schemas);
   return [describeSchemaRoute, ...described];
 }
 
-async function addStudio(app: HttpServer, parts: PageParts): Promise<Describe> {
+async function addStudio(app: HttpServer, parts: OperationParts): Promise<Describe> {
   const [{ registerStudio }, { describeStudio }, { studioRoutes }, { inboxRoutes }] = await Promise.all([
     import('./studio/routes/studio-route.ts'),
     import('./studio/routes/studio-description.ts'),

@@ -5,6 +5,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { addToken, type ManagedGateway, managedGateway } from '../management/management.ts';
 import { anonKey, secret, serviceKey } from '../support/http.ts';
+import { readEvents } from '../support/live.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -101,6 +102,36 @@ test('revoking the access token ends this at once', async () => {
   ]);
   expect((await send(takeOver)).status).toBe(401);
   expect(await bodies()).toEqual(['of nobody else']);
+});
+
+test('a subscription ends with its access token, leaves a row, and is for pages of this origin alone', async () => {
+  const subscribe = () =>
+    fetch(`${managed.gateway.url}/studio/graphql`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${operator}`,
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+        origin: 'https://evil.test',
+      },
+      body: JSON.stringify({ query: 'subscription { secretCollection { nodes { body } } }' }),
+    });
+  const response = await subscribe();
+  expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+  expect(response.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+  expect(await audited()).toHaveLength(1);
+  const events = readEvents(response.body!);
+  const next = async () => (await events.next()).value;
+  expect((await next())?.data).toContain('of nobody else');
+  await database.query("update secret set body = 'changed'");
+  expect((await next())?.data).toContain('changed');
+  await database.query('update auth.pgreflect_access_tokens set revoked_at = now() where id = $1', [
+    await idOf(operator),
+  ]);
+  expect((await next())?.data).toContain('UNAUTHENTICATED');
+  expect((await next())?.event).toBe('complete');
+  expect(managed.gateway.graphql.live.state().subscriptions).toBe(0);
+  expect((await subscribe()).status).toBe(401);
 });
 
 test('no token leaves the server: not in answers, in the log or in what functions of the database are told', async () => {

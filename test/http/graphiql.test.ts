@@ -130,6 +130,35 @@ test('a visitor types the key, runs the example and sees the answer; nothing is 
   await page.screenshot({ path: screenshot });
 });
 
+test('a subscription shows each answer, ends on the server when it is stopped, and says what is wrong with it', async () => {
+  const gateway = await testGateway(shop, { localProject: true, anonKey, exampleOperations: examples });
+  const { page, problems } = await visit(gateway.url);
+  await expect.poll(() => editorText(page), { timeout: 90_000 }).not.toBe('');
+  const type = async (operation: string) => {
+    await page.locator('.graphiql-query-editor .CodeMirror').click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText(operation);
+  };
+  const shown = (text: string) => page.locator('.result-window').getByText(text).first().waitFor();
+  const subscriptions = () => gateway.graphql.live.state().subscriptions;
+  await type('subscription { productCollection(first: 1, orderBy: [{ id: AscNullsLast }]) { nodes { name } } }');
+  const [{ name } = { name: '' }] = await shop.query<{ name: string }>('select name from product order by id limit 1');
+  const rename = (to: string) =>
+    shop.query('update product set name = $1 where id = (select min(id) from product)', [to]);
+  await run(page, name);
+  expect(subscriptions()).toBe(1);
+  await rename('Seen while it changed');
+  await shown('Seen while it changed');
+  await page.getByRole('button', { name: 'Stop query' }).click();
+  // Nothing changes: no answer is there to end with.
+  await expect.poll(subscriptions).toBe(0);
+  await rename(name);
+  await type('subscription { productCollection { nowhere } }');
+  await run(page, 'nowhere');
+  expect(subscriptions()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
 test('an example with variables brings them along', async () => {
   const gateway = await testGateway(shop, {
     localProject: true,

@@ -88,6 +88,17 @@ test('GraphiQL asks an operator for no keys, also where they are made from the s
   };
   await page.getByRole('radio', { name: 'Service' }).check();
   await run('{ hiddenCollection { edges { node { body } } } }', 'seen by the service role');
+  const next = async (table: string, body: string) => {
+    await database.query(`update ${table} set body = $1`, [body]);
+    await page.locator('.graphiql-response').getByText(body).waitFor();
+    await page.getByRole('button', { name: /^Stop/ }).click();
+    await expect.poll(() => managed.gateway.graphql.live.state().subscriptions).toBe(0);
+  };
+  await run('subscription { hiddenCollection { nodes { body } } }', 'seen by the service role');
+  await next('hidden', 'changed for the service role');
+  await page.getByRole('radio', { name: 'Anon' }).check();
+  await run('subscription { noteCollection { nodes { body } } }', 'seen by anon');
+  await next('note', 'changed for anon');
   await page.getByRole('radio', { name: 'User' }).check();
   await page.getByRole('combobox', { name: 'User' }).selectOption({ label: 'ann@x.test' });
   await run('{ __typename }', 'Query');

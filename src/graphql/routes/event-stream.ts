@@ -5,6 +5,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Authenticate } from '../../server/caller/authenticate.ts';
 import { anyOriginHeaders } from '../../server/cors.ts';
 import { errorAnswer } from '../../server/error-body.ts';
 import { commonHeaders } from '../../server/response-head.ts';
@@ -25,6 +26,14 @@ const completeText = 'event: complete\ndata:\n\n';
 /** The pause between two comments on a stream. */
 const heartbeatMs = 12_000;
 
+/** What differs where the caller is no caller of the API. */
+interface StreamOptions {
+  /** Asks again whether the caller may subscribe. */
+  readonly authenticate?: Authenticate;
+  /** In place of the CORS headers of the API. */
+  readonly headers?: ReturnType<FastifyReply['getHeaders']>;
+}
+
 /** Answers with event streams, and ends those of subscriptions. */
 export class EventStreams {
   readonly #parts: GraphqlParts;
@@ -35,18 +44,28 @@ export class EventStreams {
   }
 
   /** Answers one request whose caller is verified. Rejects before anything is sent. */
-  async answer(request: FastifyRequest, reply: FastifyReply, graphql: GraphQLRequest): Promise<FastifyReply> {
-    if (await this.subscribe(request, reply, graphql)) return reply;
+  async answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    graphql: GraphQLRequest,
+    options: StreamOptions = {},
+  ): Promise<FastifyReply> {
+    if (await this.subscribe(request, reply, graphql, options)) return reply;
     return sendOnce(this.#parts, request, reply, await run(this.#parts, request, graphql));
   }
 
   /** Answers a subscription. @returns False if the request is none. */
-  async subscribe(request: FastifyRequest, reply: FastifyReply, graphql: GraphQLRequest): Promise<boolean> {
+  async subscribe(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    graphql: GraphQLRequest,
+    options: StreamOptions = {},
+  ): Promise<boolean> {
     const { caller, ...context } = contextOf(this.#parts, request);
     if (!(await this.#parts.executor.isSubscription(caller.role, graphql, context))) return false;
     if (request.state.aborted) return true;
     try {
-      this.#begin(request, reply, { caller, context, request: graphql });
+      this.#begin(request, reply, { caller, context, request: graphql }, options);
     } catch (error) {
       if (!(error instanceof PublicError) || errorCodes[error.code].transport) throw error;
       sendOnce(this.#parts, request, reply, refused(error));
@@ -62,7 +81,12 @@ export class EventStreams {
     }
   }
 
-  #begin(request: FastifyRequest, reply: FastifyReply, operation: LiveOperation): void {
+  #begin(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    operation: LiveOperation,
+    { authenticate = this.#parts.authenticate, headers: given }: StreamOptions,
+  ): void {
     const parts = this.#parts;
     const { headers, state } = request;
     const lastId = headers['last-event-id'];
@@ -70,7 +94,7 @@ export class EventStreams {
     const stream = new EventStream(reply.raw, { isCompressed, lastId: typeof lastId === 'string' ? lastId : null });
     // Throws before the head is written.
     const subscription = parts.live.subscribe(operation, stream);
-    const stop = whileAuthorized(parts, headers, state.identity, (problem) => {
+    const stop = whileAuthorized(authenticate, headers, state.identity, (problem) => {
       subscription.leave();
       stream.end(eventOf(errorAnswer(problem)));
     });
@@ -85,7 +109,7 @@ export class EventStreams {
     const { operationName } = operation.request;
     state.answer = { executed: true, codes: [], operationName, documentHash: null, stages: noStages };
     reply.hijack();
-    const cors = parts.config.corsOrigins === '*' ? anyOriginHeaders : reply.getHeaders();
+    const cors = given ?? (parts.config.corsOrigins === '*' ? anyOriginHeaders : reply.getHeaders());
     const encoding = isCompressed ? { 'content-encoding': 'gzip' } : {};
     const own = { 'content-type': type, 'x-accel-buffering': 'no', ...encoding };
     const vary = appendVary(reply.getHeader('vary'), 'Accept-Encoding');

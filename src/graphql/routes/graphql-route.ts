@@ -16,7 +16,7 @@ import { graphqlMethods, graphqlPath } from '../../server/paths.ts';
 import { refuseMethod } from '../../server/refuse-method.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Answer, GraphQLRequest } from '../execute/executor.ts';
-import { EventStreams, sendOnce } from './event-stream.ts';
+import { type EventStreams, sendOnce } from './event-stream.ts';
 import { createFastPath } from './fast-path.ts';
 import { createGetHandler } from './get-handler.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
@@ -37,13 +37,13 @@ export async function registerGraphqlRoutes(
   app: FastifyInstance,
   parts: GraphqlParts,
   page: BrowserPage,
+  streams: EventStreams,
 ): Promise<void> {
   const { config } = parts;
   const onRequest: Hook[] = [keyFromUrl, authenticateHook(rememberCallers(parts.authenticate)), shedHook(parts)];
   // After load shedding, so that refused requests do not count.
   const count = config.rateLimit === null ? null : await createRateLimit(app, config.rateLimit);
   if (count !== null) onRequest.push((request, reply, done) => void count(request, reply, 1).then(() => done(), done));
-  const streams = new EventStreams(parts);
   const get = createGetHandler(parts, streams);
   app.get(graphqlPath, { onRequest: onRequest.map(unlessPage), onSend: page.onSend }, async (request, reply) =>
     isPage(request) ? page.send(request, reply) : get(request, reply),

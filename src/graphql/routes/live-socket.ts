@@ -205,7 +205,9 @@ async function connect(parts: SocketParts, { extra, connectionParams }: SocketCo
   if (extra.signal.aborted) return true;
   extra.identity = identity;
   extra.caller = callerOf(identity, headers, 'POST', graphqlPath);
-  extra.stop = whileAuthorized(parts, headers, identity, (problem) => extra.close(forbidden, problem.message));
+  extra.stop = whileAuthorized(parts.authenticate, headers, identity, (problem) =>
+    extra.close(forbidden, problem.message),
+  );
   return true;
 }
 

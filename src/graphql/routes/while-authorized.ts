@@ -1,8 +1,7 @@
 /** Asks again whether the headers of a long connection hold: tokens expire, and keys are replaced. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { VerifiedCaller } from '../../server/caller/authenticate.ts';
+import type { Authenticate, VerifiedCaller } from '../../server/caller/authenticate.ts';
 import { PublicError } from '../../shared/errors.ts';
-import type { GraphqlParts } from './graphql-parts.ts';
 
 /** The pause where they cannot be verified now, in milliseconds, and how often they are taken to hold. */
 const againMs = 5000;
@@ -16,7 +15,7 @@ const unverified = new PublicError('UNAVAILABLE', 'The token could not be verifi
  * @returns Stops asking.
  */
 export function whileAuthorized(
-  { authenticate }: Pick<GraphqlParts, 'authenticate'>,
+  authenticate: Authenticate,
   headers: IncomingHttpHeaders,
   identity: VerifiedCaller | null,
   end: (problem: PublicError) => void,

@@ -16,25 +16,36 @@ import type { ExplainedStatement } from '../../graphql/execute/explain-operation
 import { run, sendText, writeHead } from '../../graphql/routes/graphql-answer.ts';
 import { decodeText, readRequest } from '../../graphql/routes/read-request.ts';
 import { callerOf } from '../../server/caller/authenticate.ts';
+import { answerTypeOf } from '../../server/media-types.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { isUuid } from '../../shared/uuid.ts';
-import type { Explain, PageParts } from './studio-parts.ts';
+import { forThisOrigin } from './studio-pages.ts';
+import type { Asked, Explain, PageParts } from './studio-parts.ts';
 
-/** Answers an operation as the service role; the body is a GraphQL request. */
+/** How long a stream goes on before its access token is verified again, in milliseconds. Each request verifies it. */
+const verifiedMs = 5000;
+
+/** Answers an operation as the service role, also with a stream of events; the body is a GraphQL request. */
 export async function answerAsService(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  parts: PageParts,
+  { parts, verify, request, reply }: Asked,
   operator: Operator,
 ): Promise<FastifyReply> {
   const { id, body, headers, method, routeOptions, state } = request;
   const graphql = readRequest(decodeText((body as Buffer | undefined) ?? Buffer.alloc(0)));
   const role = parts.config.serviceRole;
-  const claims = await actAsService(await contextOf(request, parts), operator, role, id);
-  // Expires immediately, so each request is verified again.
-  const identity = { role, claims: JSON.stringify(claims), subject: null, validUntil: 0 };
+  const text = JSON.stringify(await actAsService(await contextOf(request, parts), operator, role, id));
+  const identify = () => ({ role, claims: text, subject: null, validUntil: Date.now() + verifiedMs });
+  const identity = identify();
   Object.assign(state, { identity, caller: callerOf(identity, headers, method, routeOptions.url ?? '') });
+  if (answerTypeOf(headers.accept) === 'text/event-stream') {
+    const again = async () => {
+      await verify(request);
+      return identify();
+    };
+    const authenticate = Object.assign(again, { now: () => Date.now() });
+    return parts.streams.answer(request, reply, graphql, { authenticate, headers: forThisOrigin(reply).getHeaders() });
+  }
   const answer = await run(parts, request, graphql);
   writeHead(parts, request, reply, { answer, answerType: 'application/json' });
   return sendText(request, reply, answer.body);

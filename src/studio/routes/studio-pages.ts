@@ -63,8 +63,13 @@ export function keepToThisOrigin(
   payload: unknown,
   done: (error: null, payload: unknown) => void,
 ): void {
+  forThisOrigin(reply);
+  done(null, payload);
+}
+
+/** Sets the headers of an answer of the studio. */
+export function forThisOrigin(reply: FastifyReply): FastifyReply {
   reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
   // A link in an email must open as from a mail client, without a referrer.
-  reply.header('referrer-policy', 'no-referrer').header('cross-origin-resource-policy', 'same-origin');
-  done(null, payload);
+  return reply.header('referrer-policy', 'no-referrer').header('cross-origin-resource-policy', 'same-origin');
 }

@@ -1,10 +1,12 @@
 /**
  * What the routes of the studio are built from: GraphiQL, the inbox, and what only operators may ask.
  */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthParts } from '../../auth/routes/auth-parts.ts';
 import type { Inbox } from '../../email/transport/inbox.ts';
 import type { GraphQLRequest } from '../../graphql/execute/executor.ts';
 import type { ExplainedStatement } from '../../graphql/execute/explain-operation.ts';
+import type { EventStreams } from '../../graphql/routes/event-stream.ts';
 import type { GraphqlParts } from '../../graphql/routes/graphql-parts.ts';
 import type { ManagedProject } from '../../management/managed-project.ts';
 
@@ -18,6 +20,11 @@ export interface PageParts extends GraphqlParts {
   readonly inbox?: InboxParts;
   /** The studio; absent without a management API. */
   readonly studio?: StudioParts;
+}
+
+/** The parts of all pages, and what answers subscriptions. */
+export interface OperationParts extends PageParts {
+  readonly streams: EventStreams;
 }
 
 /** What the routes of the inbox need. */
@@ -45,4 +52,14 @@ export interface StudioParts {
   readonly redeemTicket: (ticket: string) => boolean;
   readonly project: ManagedProject;
   readonly explain: Explain;
+}
+
+/** A request with what answers it. */
+export interface Asked {
+  readonly parts: OperationParts;
+  readonly studio: StudioParts;
+  /** Rejects if the access token may not ask this any longer. */
+  readonly verify: (request: FastifyRequest) => Promise<unknown>;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
 }

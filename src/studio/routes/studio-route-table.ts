@@ -3,7 +3,6 @@
  *
  * Their handlers are loaded on demand: most need the auth service, which is optional.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { operatorToken } from '../../auth/answers/operator-token.ts';
 import { userListSerializer } from '../../auth/requests/admin/admin-list-users.ts';
 import { explainedStatement } from '../../graphql/execute/explain-operation.ts';
@@ -12,16 +11,8 @@ import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { about, anything, listOf, named, objectOf, optional, orNull, record, text, uuid } from '../../shared/schema.ts';
-import type { PageParts, StudioParts } from './studio-parts.ts';
+import type { Asked } from './studio-parts.ts';
 import { describeProject, studioProject } from './studio-project.ts';
-
-/** A request with what answers it. */
-interface Asked {
-  readonly parts: PageParts;
-  readonly studio: StudioParts;
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
 
 /** The handler and the caller that it requires. */
 type Work =
@@ -89,8 +80,7 @@ export const studioRoutes: StudioRoutes = {
         errors: optional(listOf(anything({ type: 'object', description: 'As GraphQL defines it.' }))),
       }),
     ),
-    run: async ({ parts, request, reply }, operator) =>
-      (await operations()).answerAsService(request, reply, parts, operator),
+    run: async (asked, operator) => (await operations()).answerAsService(asked, operator),
   },
   'POST /users': {
     access: 'project:operate',

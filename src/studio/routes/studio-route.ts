@@ -13,13 +13,13 @@ import { readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { registerInbox } from './inbox-route.ts';
 import { keepToThisOrigin, sendStudioFile, sendStudioPage } from './studio-pages.ts';
-import type { PageParts, StudioParts } from './studio-parts.ts';
+import type { OperationParts, StudioParts } from './studio-parts.ts';
 import { type StudioRoute, studioRoutes } from './studio-route-table.ts';
 
 const closed = { config: { cors: false } } as const;
 
 /** Adds the pages, which the inbox needs too, and the requests of those parts that there are. */
-export function registerStudio(app: FastifyInstance, parts: PageParts): void {
+export function registerStudio(app: FastifyInstance, parts: OperationParts): void {
   const { inbox, studio } = parts;
   app.register(async (scope) => {
     scope.addHook('onSend', keepToThisOrigin);
@@ -31,9 +31,10 @@ export function registerStudio(app: FastifyInstance, parts: PageParts): void {
   });
 }
 
-function addRoute(scope: FastifyInstance, route: StudioRoute, parts: PageParts, studio: StudioParts): void {
+function addRoute(scope: FastifyInstance, route: StudioRoute, parts: OperationParts, studio: StudioParts): void {
   const callers = new WeakMap<FastifyRequest, ManagementCaller>();
   const { method, path, access, maxBodyBytes } = route;
+  const verify = (request: FastifyRequest) => authorize(request, studio, access);
   scope.route({
     ...closed,
     method,
@@ -41,10 +42,10 @@ function addRoute(scope: FastifyInstance, route: StudioRoute, parts: PageParts, 
     ...(maxBodyBytes !== undefined && { bodyLimit: maxBodyBytes }),
     // Before the body is received.
     onRequest: async (request) => {
-      if (access !== 'anyone') callers.set(request, await authorize(request, studio, access));
+      if (access !== 'anyone') callers.set(request, await verify(request));
     },
     handler: async (request, reply) =>
-      route.run({ parts, studio, request, reply }, callers.get(request) as ManagementCaller),
+      route.run({ parts, studio, verify, request, reply }, callers.get(request) as ManagementCaller),
   });
 }
 

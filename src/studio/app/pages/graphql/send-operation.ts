@@ -44,12 +44,33 @@ export async function sendOperation(
  *
  * @throws ApiError with status 0 without an answer.
  */
-export async function* subscribe(
-  { query, operationName, variables }: Params,
+export function subscribe(
+  params: Params,
   headers: Readonly<Record<string, string>>,
   path = '/graphql/v1',
 ): AsyncGenerator<Result, void> {
   const left = new AbortController();
+  const answers = readAnswers(params, { headers, path, left });
+  const end = answers.return.bind(answers);
+  // A generator that waits would end with its next answer only.
+  answers.return = (value) => {
+    left.abort();
+    return end(value);
+  };
+  return answers;
+}
+
+interface Reading {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly path: string;
+  /** Ends the request. */
+  readonly left: AbortController;
+}
+
+async function* readAnswers(
+  { query, operationName, variables }: Params,
+  { headers, path, left }: Reading,
+): AsyncGenerator<Result, void> {
   try {
     const response = await fetch(path, {
       method: 'POST',
