@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { installClients, localKeys, removeGenerated, runClient } from '../support/clients.ts';
+import { clientsDirectory, installClients, localKeys, removeGenerated, runClient } from '../support/clients.ts';
 import { testGateway } from '../support/gateway.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -25,8 +25,8 @@ beforeAll(async () => {
   await runClient('schema', { DATABASE_URL: database.urlAs('authenticator', 'test') });
 }, 300_000);
 
-async function runWithGateway(name: string): Promise<string[]> {
-  const gateway = await testGateway(database);
+async function runWithGateway(name: string, options: Parameters<typeof testGateway>[1] = {}): Promise<string[]> {
+  const gateway = await testGateway(database, options);
   return runClient(name, { API_URL: gateway.url, ...keys });
 }
 
@@ -82,17 +82,36 @@ test('Apollo Client joins pages, its cache follows an insert, an upsert and a de
   ]);
 });
 
+const ofRelay = [
+  'first page: Classic Bamboo Desk, Classic Bamboo Desk, Classic Bamboo Lamp',
+  'three pages: 9 products',
+  'row: Classic Bamboo Desk from Desks',
+  'guessed: -1',
+  'refetched: as in the database',
+  'at once: 4',
+  'saved: 4',
+  'and back to 2',
+];
+
 test('relay-compiler accepts the SDL; Relay joins pages, fetches a row again through node, and shows an upsert at once', async () => {
-  expect(await runWithGateway('relay')).toEqual([
-    'first page: Classic Bamboo Desk, Classic Bamboo Desk, Classic Bamboo Lamp',
-    'three pages: 9 products',
-    'row: Classic Bamboo Desk from Desks',
-    'guessed: -1',
-    'refetched: as in the database',
-    'at once: 4',
-    'saved: 4',
-    'and back to 2',
+  expect(await runWithGateway('relay')).toEqual(ofRelay);
+});
+
+test('Apollo, urql and Relay name trusted documents, by the lists of graphql-codegen and relay-compiler, where no others run', async () => {
+  await runClient('trusted-documents', {});
+  const trusted = (file: string) => ({ trustedDocuments: join(clientsDirectory, file), trustedOnly: true });
+  expect(await runWithGateway('trusted', trusted('trusted/__generated__/persisted-documents.json'))).toEqual([
+    'Apollo: Plain Glass Bag, POST',
+    '  another document: DOCUMENT_NOT_TRUSTED, POST, POST with the document',
+    'Apollo: Plain Glass Bag, GET',
+    '  another document: DOCUMENT_NOT_TRUSTED, GET, POST with the document',
+    'urql: Plain Glass Bag, POST',
+    '  another document: DOCUMENT_NOT_TRUSTED, POST, POST with the document',
+    'urql: Plain Glass Bag, GET',
+    '  another document: DOCUMENT_NOT_TRUSTED, GET, GET with the document',
+    'fetch: Plain Glass Bag',
   ]);
+  expect(await runWithGateway('relay-trusted', trusted('relay/__generated__/documents.json'))).toEqual(ofRelay);
 });
 
 test('urql joins pages, and its normalised cache takes over what a mutation returns', async () => {

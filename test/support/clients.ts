@@ -20,7 +20,7 @@ export function installClients(): void {
 
 /** Removes what earlier runs made of an earlier schema. */
 export function removeGenerated(): void {
-  for (const folder of ['.', 'relay', 'codegen', 'gql-tada'])
+  for (const folder of ['.', 'relay', 'codegen', 'gql-tada', 'trusted'])
     rmSync(join(clientsDirectory, folder, '__generated__'), { recursive: true, force: true });
 }
 
