@@ -24,6 +24,11 @@ const database = await createDatabase(`
   create policy hidden on secret as restrictive for select using (id < 1000);
   create table long (id int primary key, body text);
   insert into long values (1, repeat('x', 2000000));
+  create sequence ran;
+  grant usage on sequence ran to anon;
+  alter table long enable row level security;
+  create policy counted on long to anon using (nextval('ran') > 0);
+  create policy every on long to authenticated using (true);
   grant select on secret, long to anon, authenticated;
   grant insert on long to authenticated;
 `);
@@ -187,6 +192,27 @@ describe('a client that breaks the protocol', () => {
     send(subscribing('late', 'mutation { insertIntoLongCollection(objects: [{ id: 77 }]) { affectedCount } }'));
     await delay(500);
     expect(await database.query('select from long where id = 77')).toEqual([]);
+  });
+
+  test('has few answers in memory that it does not read, and all of them once it reads', async () => {
+    const { socket, send } = await rawSocket();
+    const answered = new Set<string>();
+    socket.on('message', (data) => {
+      const { id, type } = JSON.parse(String(data));
+      if (type === 'next') answered.add(id);
+    });
+    socket.pause();
+    const text = longQuery.replace('subscription', 'query').replace('body', 'a: body b: body');
+    for (let id = 0; id < 25; id += 1) send(subscribing(`${id}`, text));
+    const scans = async () => {
+      const [row] = await database.query(`select last_value::int as n from ran`);
+      return row!.n;
+    };
+    await delay(1500);
+    // Eight, and those that the buffers of the network hold.
+    expect(await scans()).toBeLessThan(20);
+    socket.resume();
+    await vi.waitFor(() => expect(answered.size).toBe(25), { timeout: 10_000 });
   });
 
   test('gets no more pongs queued than it reads', async () => {

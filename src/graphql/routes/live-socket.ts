@@ -22,7 +22,7 @@ import type { Config } from '../../config/config.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import { callerOf, type VerifiedCaller } from '../../server/caller/authenticate.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
-import { errorAnswer } from '../../server/error-body.ts';
+import { errorAnswer, shownError } from '../../server/error-body.ts';
 import { graphqlPath } from '../../server/paths.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
@@ -53,6 +53,8 @@ export interface Sockets {
 const pingMs = 12_000;
 /** Operations that one connection may have open. */
 const maxOperations = 200;
+/** Of these, queries and mutations that run or whose answers are not sent: answers take memory. */
+const maxUnsent = 8;
 /** The protocol's own code: the key or token is refused. Clients ask their application for new ones, and come back. */
 const forbidden = 4403;
 /** RFC 6455, section 7.4.1. */
@@ -71,6 +73,7 @@ interface Connection {
   stop: () => void;
   readonly close: (code: number, reason: string) => void;
   operations: number;
+  readonly turns: Turns;
 }
 
 type SocketContext = Context<Readonly<Record<string, unknown>>, Connection>;
@@ -111,7 +114,7 @@ function createProtocol(parts: SocketParts) {
     onSubscribe: (context, _id, payload) => prepare(parts, context, payload),
     subscribe: ({ contextValue }) => contextValue as AsyncIterable<ExecutionResult>,
     onNext: (...[, , , , result]) => result as FormattedExecutionResult,
-    onError: (_context, _id, _payload, [error]) => errorsOf(error),
+    onError: (_context, _id, _payload, [error]) => errorsOf(error, parts.observe),
     onComplete: ({ extra }) => {
       extra.operations -= 1;
     },
@@ -134,7 +137,7 @@ function serve(server: Protocol, socket: WebSocket, { observe, headers, address,
     // A reason has at most 123 bytes.
     socket.close(code, reason.slice(0, 40));
   };
-  const nobody = { identity: null, caller: null, operations: 0, stop: () => {} };
+  const nobody = { identity: null, caller: null, operations: 0, turns: new Turns(), stop: () => {} };
   const connection: Connection = { headers, address, signal, close, ...nobody };
   const refuse = (error: unknown) => {
     if (error instanceof PublicError) return close(forbidden, error.message);
@@ -242,7 +245,7 @@ async function prepare(
 
 async function answersOf(
   parts: SocketParts,
-  { caller, identity, address, signal, operations }: Connection,
+  { caller, identity, address, signal, operations, turns }: Connection,
   payload: SubscribePayload,
 ): Promise<Answers> {
   if (caller === null || identity === null) throw new PublicError('UNAUTHENTICATED', 'The connection is not open.');
@@ -255,12 +258,38 @@ async function answersOf(
   const context = { requestId: randomUUID(), queuedAs, ...privilegesOf(parts.config, caller.role) };
   return (await parts.executor.isSubscription(caller.role, request, { ...context, signal }))
     ? new LatestAnswers((subscriber) => parts.live.subscribe({ caller, request, context }, subscriber), signal)
-    : answerOnce(() => parts.executor.execute(caller, request, { ...context, signal }));
+    : answerOnce(turns, () => parts.executor.execute(caller, request, { ...context, signal }));
 }
 
-async function* answerOnce(execute: () => Promise<Answer>): AsyncGenerator<FormattedExecutionResult, undefined> {
-  yield resultOf(eventOf(await execute()));
+/** Goes on after its answer is sent. */
+async function* answerOnce(
+  turns: Turns,
+  execute: () => Promise<Answer>,
+): AsyncGenerator<FormattedExecutionResult, undefined> {
+  await turns.enter();
+  try {
+    yield resultOf(eventOf(await execute()));
+  } finally {
+    turns.leave();
+  }
   return undefined;
+}
+
+/** Lets some in at a time, in the order in which they came. */
+class Turns {
+  #free = maxUnsent;
+  readonly #waiting: (() => void)[] = [];
+
+  async enter(): Promise<void> {
+    if (this.#free === 0) return new Promise((done) => this.#waiting.push(done));
+    this.#free -= 1;
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
 }
 
 /** The server of the protocol reads the kind of the operation alone, and makes none of the answers itself. */
@@ -270,8 +299,11 @@ function toRun(contextValue: Answers): ExecutionArgs {
   return { document: { kind: Kind.DOCUMENT, definitions }, contextValue } as unknown as ExecutionArgs;
 }
 
-function errorsOf(error: GraphQLError | undefined): readonly GraphQLFormattedError[] | undefined {
-  return error?.cause instanceof AnswerProblem ? resultOf(error.cause.last).errors : undefined;
+/** Undefined: those that the protocol's server has, which are ours. */
+function errorsOf(error: GraphQLError | undefined, observe: Observe): readonly GraphQLFormattedError[] | undefined {
+  if (error?.cause instanceof AnswerProblem) return resultOf(error.cause.last).errors;
+  if (error?.cause === undefined) return undefined;
+  return [toGraphQLError(shownError(error.cause, randomUUID(), observe)).toJSON()];
 }
 
 function toGraphQLError(error: PublicError): GraphQLError {
