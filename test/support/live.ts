@@ -3,6 +3,7 @@ import { createClient } from 'graphql-ws';
 import { onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import { anonKey } from './http.ts';
+import type { WhenOver } from './when-over.ts';
 
 /** What a subscriber gets. */
 export interface Heard {
@@ -33,7 +34,7 @@ interface Sink {
   complete(): void;
 }
 
-function listen(subscribe: (sink: Sink) => () => void): Heard {
+function listen(subscribe: (sink: Sink) => () => void, whenOver: WhenOver): Heard {
   const results: unknown[] = [];
   let taken = 0;
   let wake = () => {};
@@ -46,7 +47,7 @@ function listen(subscribe: (sink: Sink) => () => void): Heard {
     error: resolve,
     complete: () => resolve('complete'),
   });
-  onTestFinished(stop);
+  whenOver(async () => stop());
   return {
     results,
     end,
@@ -91,6 +92,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
 export function overEvents(
   url: string,
   { query, named, variables, headers = { apikey: anonKey } }: Subscribing,
+  whenOver: WhenOver = onTestFinished,
 ): Heard {
   return listen((sink) => {
     const left = new AbortController();
@@ -113,13 +115,14 @@ export function overEvents(
     };
     read().catch((error: unknown) => sink.error(error));
     return () => left.abort();
-  });
+  }, whenOver);
 }
 
 /** Subscribes over a WebSocket of its own. */
 export function overSocket(
   url: string,
   { query, named, variables, headers = { apikey: anonKey } }: Subscribing,
+  whenOver: WhenOver = onTestFinished,
 ): Heard {
   const client = createClient({
     url: `${url.replace('http', 'ws')}/graphql/v1`,
@@ -127,7 +130,7 @@ export function overSocket(
     connectionParams: headers,
     retryAttempts: 0,
   });
-  const heard = listen((sink) => client.subscribe({ query, variables: variables ?? null, ...named }, sink));
-  onTestFinished(() => client.dispose() as Promise<void>);
+  const heard = listen((sink) => client.subscribe({ query, variables: variables ?? null, ...named }, sink), whenOver);
+  whenOver(async () => client.dispose());
   return heard;
 }

@@ -1,0 +1,146 @@
+/**
+ * Writers change a table while subscribers of several roles come and go: what the subscribers got that they should not have.
+ *
+ * It goes in rounds. After each, the writers rest until everybody who is there has the last state, and so after each of a few
+ * lone changes: a change that nobody was told of would else be hidden by the next.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom, type Random } from '../property/random.ts';
+import { testGateway } from '../support/gateway.ts';
+import { createDatabase } from '../support/postgres.ts';
+import type { WhenOver } from '../support/when-over.ts';
+import { changingTable, closeTeams, History, openTeams, Writer } from './changing-table.ts';
+import { people, Watcher } from './watcher.ts';
+
+const writers = 4;
+const watchers = 60;
+const roundMs = 2000;
+const loneChanges = 4;
+/** How long the last state may take: on no machine so long, so it never comes. */
+const settleMs = 60_000;
+
+interface ChangesOptions {
+  readonly seed: number;
+  readonly seconds: number;
+  /** Whether policies, grants and columns change, too. */
+  readonly withSchemaChanges: boolean;
+}
+
+/** What has happened. */
+interface Changes {
+  readonly faults: readonly string[];
+  readonly versions: number;
+  readonly events: number;
+  readonly subscriptions: number;
+  readonly rolledBack: number;
+}
+
+/** Each with a version of its own. */
+const schemaChanges: readonly (readonly string[])[] = [
+  ['alter table item add extra int default 1', 'alter table item drop extra'],
+  ['revoke select on item from anon', 'grant select on item to anon'],
+  [closeTeams, openTeams],
+];
+
+export async function runChanges(options: ChangesOptions, whenOver: WhenOver): Promise<Changes> {
+  const random = createRandom(options.seed);
+  const watch = readFileSync(new URL('../../sql/watch.sql', import.meta.url), 'utf8');
+  const database = await createDatabase(
+    watch,
+    'grant usage on schema pgreflect to authenticator; grant select on pgreflect.catalog_change to authenticator',
+    changingTable,
+  );
+  const { url } = await testGateway(database, { liveIntervalMs: 50, livePollMs: 20 }, whenOver);
+  const history = new History(database);
+  const connect = async () => {
+    const writer = await Writer.connect(database, history, random.fork());
+    whenOver(() => writer.end());
+    return writer;
+  };
+  const writing = await Promise.all(Array.from({ length: writers }, connect));
+  const lone = await connect();
+
+  const faults: string[] = [];
+  let events = 0;
+  let subscriptions = 0;
+  let isOver = false;
+  /** Nobody comes or goes: the run for a newcomer would tell the others what they have missed. */
+  let isQuiet = false;
+  const slots: Watcher[] = [];
+  const open = (place: Random): Watcher => {
+    const kind = place.pick(['version', 'version', 'items', 'items', 'slow'] as const);
+    // Slow ones are one group.
+    const person = kind === 'slow' ? people[0]! : place.pick(people);
+    subscriptions += 1;
+    return new Watcher({
+      url,
+      history,
+      person,
+      kind,
+      over: place.pick(['events', 'socket'] as const),
+      least: kind === 'slow' ? 0 : place.pick([0, 50]),
+      mayEnd: options.withSchemaChanges && person.role === 'anon',
+      found: (fault) => faults.push(fault),
+    });
+  };
+  const leave = async (watcher: Watcher) => {
+    await watcher.leave();
+    events += watcher.events;
+  };
+  /** Comes and goes; a third of them stays longer. */
+  const occupy = async (slot: number, place: Random) => {
+    while (!isOver) {
+      const watcher = open(place);
+      slots[slot] = watcher;
+      const until = performance.now() + place.int(50, place.chance(0.3) ? 10_000 : 1000);
+      while (!isOver && (isQuiet || (!watcher.isOver && performance.now() < until))) await sleep(place.int(10, 50));
+      await leave(watcher);
+    }
+  };
+  /** @param waits Who has to have the last state. */
+  const settle = async (waits: (watcher: Watcher) => boolean) => {
+    const last = await history.load();
+    const until = performance.now() + settleMs;
+    for (const watcher of slots.filter(waits)) {
+      while (!watcher.isOver && !(await watcher.has(last))) {
+        if (performance.now() > until) {
+          faults.push(`${watcher.name}: has never got version ${last}`);
+          return;
+        }
+        await sleep(10);
+      }
+    }
+  };
+
+  const occupied = Array.from({ length: watchers }, (_, slot) => occupy(slot, random.fork()));
+  const end = performance.now() + options.seconds * 1000;
+  for (let round = 0; faults.length === 0 && (round < 3 || performance.now() < end); round += 1) {
+    const roundEnd = performance.now() + roundMs;
+    const work = writing.map(async (writer) => {
+      do await writer.write();
+      while (performance.now() < roundEnd);
+    });
+    if (options.withSchemaChanges) work.push(changeSchema(lone, round));
+    await Promise.all(work);
+    await settle(() => true);
+    isQuiet = true;
+    for (let change = 0; change < loneChanges && faults.length === 0; change += 1) {
+      await lone.write();
+      await settle(({ isSlow }) => !isSlow);
+    }
+    isQuiet = false;
+  }
+  isOver = true;
+  await Promise.all(occupied);
+  const rolledBack = writing.reduce((sum, writer) => sum + writer.rolledBack, lone.rolledBack);
+  return { faults, versions: await history.load(), events, subscriptions, rolledBack };
+}
+
+/** To and fro, so that each round begins with what the table was created with. */
+async function changeSchema(writer: Writer, round: number): Promise<void> {
+  for (const statement of schemaChanges[round % schemaChanges.length]!) {
+    await writer.transact([statement]);
+    await sleep(200);
+  }
+}
