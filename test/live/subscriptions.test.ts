@@ -1,6 +1,8 @@
 /** Subscriptions on the whole gateway: each event is the answer that the query has at that moment, for that caller. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { connect } from 'node:net';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { testGateway } from '../support/gateway.ts';
 import { anonKey, token } from '../support/http.ts';
 import { type Heard, overEvents, overSocket, type Result, readEvents, type Subscribing } from '../support/live.ts';
@@ -129,4 +131,19 @@ test('subscribers are told to come back when the gateway stops: the stream break
   await stopping.stop();
   expect(String(await open[0].end)).toMatch(/terminated|without the event complete/);
   expect(await open[1].end).toMatchObject({ code: 1012 });
+});
+
+test('a client that closes its side of the connection, as browsers do, has left', async () => {
+  const body = JSON.stringify({ query });
+  const socket = connect(gateway.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.write(
+    `POST /graphql/v1 HTTP/1.1\r\nhost: x\r\napikey: ${anonKey}\r\naccept: text/event-stream\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(socket, 'data');
+  expect(gateway.graphql.live.state().subscriptions).toBe(1);
+  socket.end();
+  await once(socket, 'end');
+  await vi.waitFor(() => expect(gateway.graphql.live.state().subscriptions).toBe(0));
 });

@@ -98,7 +98,12 @@ export class EventStreams {
       subscription.leave();
       stream.end(eventOf(errorAnswer(problem)));
     });
+    // A browser that stops reading only closes its side. Who subscribes has nothing more to send.
+    const { socket } = request.raw;
+    const hangUp = () => stream.destroy();
+    socket.once('end', hangUp);
     reply.raw.on('close', () => {
+      socket.off('end', hangUp);
       stop();
       subscription.leave();
       this.#open.delete(stream);
