@@ -92,7 +92,7 @@ describe('a document', () => {
     ['with definitions of a schema', 'type Query { a: Int } { __typename }', 'GRAPHQL_VALIDATION_FAILED'],
     ['without an operation', 'fragment f on Victim { id }', 'OPERATION_NOT_FOUND'],
     ['of 3,000 operations without a choice', many(3000, (index) => `query q${index} { __typename }`), 'OPERATION_NOT_FOUND'],
-    ['that subscribes', 'subscription { victimCollection { edges { cursor } } }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['that subscribes', 'subscription { victimCollection { edges { cursor } } }', 'BAD_USER_INPUT'],
   ]; // biome-ignore format: a table
   test.each(refusals)('%s is refused', async (_name, query, code) => {
     const reply = await post(gateway, operation(query));

@@ -166,7 +166,7 @@ const subscribing = (id: string, text = query) => ({ id, type: 'subscribe', payl
 describe('a client that breaks the protocol', () => {
   const { live } = gateway.graphql;
 
-  test('leaves no subscription behind where it uses an id again before it has begun', async () => {
+  test('a WebSocket leaves no subscription behind where it uses an id again before it has begun', async () => {
     await vi.waitFor(() => expect(live.state().subscriptions).toBe(0));
     const { socket, send } = await rawSocket();
     for (let again = 0; again < 5; again += 1) {

@@ -242,6 +242,7 @@ test('columns whose contents are filtered by have an index each, and its stateme
   expect(found.map(({ fix }) => fix)).toEqual([
     'create index on bare.other using gin (tags);',
     'create index on public.page using gin ("Words");',
+    'create index on public.page using gin (colors);',
     'create index on public.page using gin (tags);',
     'create index on public.stored using gin (body);',
     'create index on public.event using gin (body);',
