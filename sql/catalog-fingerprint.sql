@@ -1,6 +1,7 @@
 -- One text that changes with everything a model depends on, and hashes of its parts: of each table, and of all that belongs to no table.
--- Reads the setting `pgreflect.exposed` (exposed-names.sql), and sets `pgreflect.snapshot` to the snapshot of this reading. Run again in
--- the same transaction, it returns no row if nothing was committed in between. `$1`: a known text; the hashes are null if it is the same.
+-- Reads the settings `pgreflect.exposed` (exposed-names.sql) and `pgreflect.known`, a known text: the hashes are null if it is the same.
+-- Sets `pgreflect.snapshot` to the snapshot of this reading. Run again in the same transaction, it returns no row if nothing was committed
+-- in between. It has no parameter, because PostgreSQL would plan it anew each time.
 --
 -- Each part is a count and a sum over rows, mostly of `xmin`, the transaction that wrote the row version. A sum does not depend on the
 -- order of commits, and rows that replace as many others have a larger one. `pg_class` is summed by content: `truncate`, `cluster` and
@@ -164,8 +165,8 @@ of_server (name, rows, version) as (
   union all select 'database', 1, d.datdba::pg_catalog.int8 from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()
 )
 select v.objects, v.fingerprint, v.memberships,
-  case when v.fingerprint is distinct from $1 then v.common end as common,
-  case when v.fingerprint is distinct from $1 then (
+  case when v.fingerprint is distinct from pg_catalog.current_setting('pgreflect.known') then v.common end as common,
+  case when v.fingerprint is distinct from pg_catalog.current_setting('pgreflect.known') then (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(h.relid::pg_catalog.text, pg_catalog.to_hex(h.hash))), '[]') from hashes h
   ) end as tables,
   pg_catalog.set_config('pgreflect.snapshot', pg_catalog.pg_current_snapshot()::pg_catalog.text, true) as snapshot

@@ -194,7 +194,7 @@ describe('a client that breaks the protocol', () => {
     expect(await database.query('select from long where id = 77')).toEqual([]);
   });
 
-  test('has few answers in memory that it does not read, and all of them once it reads', async () => {
+  test('a WebSocket has few answers in memory that its client does not read, and all of them once it reads', async () => {
     const { socket, send } = await rawSocket();
     const answered = new Set<string>();
     socket.on('message', (data) => {
@@ -215,7 +215,7 @@ describe('a client that breaks the protocol', () => {
     await vi.waitFor(() => expect(answered.size).toBe(25), { timeout: 10_000 });
   });
 
-  test('gets no more pongs queued than it reads', async () => {
+  test('pings that a client sends without reading queue no more pongs than it reads', async () => {
     const { socket, send } = await rawSocket();
     socket.pause();
     const { _socket: stream } = socket as unknown as { _socket: Socket };

@@ -43,7 +43,7 @@ const members = async (type: string, role = 'anon') => {
 describe('the key of a row', () => {
   test('the key of a row is the last entry of the insert input, optional, and no entry of the update input', async () => {
     expect(await members('authorInsertInput')).toEqual(['name', 'born', 'bookCollection', 'shared', 'id']);
-    expect(await members('authorUpdateInput')).toEqual(['name', 'born', 'bookCollection']);
+    expect(await members('authorUpdateInput')).toEqual(['name', 'born', 'bookCollection', 'shared']);
     expect(await members('bookInsertInput')).toEqual(['author_id', 'title', 'author', 'id']);
     expect(await members('ownedInsertInput')).toEqual(['id', 'n']);
   });

@@ -124,14 +124,42 @@ describe.each([['none'], ['all']] as const)('with the extensions %s', (extension
   });
 });
 
-test('distinctOn and groups work for each column that they offer', async () => {
+test('distinctOn and groups work for each column that they offer, or name it', async () => {
   const execution = await startExecution(database);
   const { __type: type } = await execution.data('anon', '{ __type(name: "oddColumn") { enumValues { name } } }');
   const names: string[] = type.enumValues.map(({ name }: Json) => name);
   expect(names.length).toBeGreaterThan(10);
-  for (const name of names)
-    await execution.data(
-      'anon',
-      `{ oddCollection(distinctOn: [${name}]) { edges { cursor } groups(by: [{column: ${name}}]) { count } } }`,
-    );
+  const refused: string[] = [];
+  for (const name of names) {
+    const distinct = await execution.run('anon', `{ oddCollection(distinctOn: [${name}]) { edges { cursor } } }`);
+    const groups = await execution.run('anon', `{ oddCollection { groups(by: [{column: ${name}}]) { count } } }`);
+    for (const { errors } of [distinct, groups]) {
+      const message = `"${name}" is for "updateColumns" alone: rows are not compared by it.`;
+      if (errors) expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+    }
+    if (distinct.errors || groups.errors) refused.push(name);
+  }
+  const { __type: row } = await execution.data(
+    'anon',
+    '{ __type(name: "odd") { fields { name type { kind name ofType { name } } } } }',
+  );
+  const scalarOf = new Map(
+    row.fields.map(({ name, type }: Json) => [name, type.kind === 'LIST' ? 'list' : (type.name ?? type.ofType.name)]),
+  );
+  const scalars = (of: readonly string[]) => [...new Set(of.map((name) => scalarOf.get(name)))].sort();
+  const offered = [
+    'BigFloat',
+    'BigInt',
+    'Boolean',
+    'Date',
+    'Datetime',
+    'Float',
+    'Int',
+    'String',
+    'Time',
+    'UUID',
+    'hue',
+  ];
+  expect(scalars(names.filter((name) => !refused.includes(name)))).toEqual(offered);
+  expect(scalars(refused)).toEqual(['JSON', 'Opaque', 'list']);
 });

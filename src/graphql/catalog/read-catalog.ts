@@ -28,7 +28,9 @@ import {
 const exposedNamesStatement = loadSqlFile('exposed-names.sql');
 /** One column `has_change_trigger`: the schema-change trigger is installed, enabled and its table readable. */
 const watchStatement = loadSqlFile('watch-state.sql');
-/** Stores the snapshot. With a stored one: no row if it is still the newest. `$1`: a known fingerprint, or null. */
+/** `$1`: the fingerprint that is expected, or an empty text. In a setting, so that the next statement keeps its plan. */
+const knownStatement = "select pg_catalog.set_config('pgreflect.known', $1, true)";
+/** Stores the snapshot. With a stored one: no row if it is still the newest. */
 const fingerprintStatement = loadSqlFile('catalog-fingerprint.sql');
 /** Column `committing`: transactions of the snapshot that other processes may not know yet. */
 const settledStatement = loadSqlFile('settled.sql');
@@ -111,11 +113,12 @@ function readOnce(
 ): Promise<Reading | ReadCatalog> {
   const settings = { begin: 'begin isolation level read committed read only', answerWithinMs: maxReadMs };
   return pool.transaction(async (tx) => {
-    const [, [watch], [found]] = await Promise.all([
+    const [, , [watch], [found]] = await Promise.all([
       tx.query(exposedNamesStatement, [schemas]),
+      tx.query(knownStatement, [known?.fingerprint ?? '']),
       // Before the snapshot: changes from here on are recorded.
       tx.query(watchStatement, []),
-      tx.query(fingerprintStatement, [known?.fingerprint ?? null]),
+      tx.query(fingerprintStatement, []),
     ]);
     const seen = {
       snapshot: String(found?.snapshot),
@@ -140,7 +143,7 @@ function readOnce(
       tx.query(catalogStatement, []),
       tx.query(preRequestStatement, [null]),
       tx.query(trustedSchemasStatement, [['extensions']]),
-      tx.query(fingerprintStatement, [null]),
+      tx.query(fingerprintStatement, []),
       tx.query('commit', []),
     ]);
     const isSettled = settled?.committing === 0;
@@ -179,11 +182,12 @@ export async function readFingerprint(
   known: string | null = null,
 ): Promise<string> {
   const begin = 'begin isolation level read committed read only';
-  const [, rows] = await pool.transaction(
+  const [, , rows] = await pool.transaction(
     (tx) =>
       Promise.all([
         tx.query(exposedNamesStatement, [schemas]),
-        tx.query(fingerprintStatement, [known]),
+        tx.query(knownStatement, [known ?? '']),
+        tx.query(fingerprintStatement, []),
         tx.query('commit', []),
       ]),
     { begin },
