@@ -238,6 +238,7 @@ test('links in the documents lead to files and headings that exist', () => {
     'examples/clients/README.md',
     'examples/deploy/README.md',
     'examples/email-links/README.md',
+    'examples/live-todo/README.md',
     'examples/shop/README.md',
     'test/bench/README.md',
     ...listFiles('docs', '.md'),

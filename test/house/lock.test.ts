@@ -13,6 +13,7 @@ test.each([
   'test/package-lock.json',
   'examples/clients/package-lock.json',
   'examples/email-links/package-lock.json',
+  'examples/live-todo/package-lock.json',
   'test/bench/package-lock.json',
 ])('%s is complete', (path) => {
   const file = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
