@@ -17,6 +17,7 @@ import { commandLine } from '../shared/typed-options.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
 import { checkDirectives, findSmartComments } from './check-directives.ts';
+import { findMissingLiveValues } from './check-live.ts';
 import { securityChecks } from './check-security.ts';
 import { findSequencesBehind } from './check-sequences.ts';
 import { speedChecks } from './check-speed.ts';
@@ -75,6 +76,8 @@ const names = [
   'serviceRole',
   'allowedRoles',
   'loginRole',
+  'liveClaims',
+  'liveHeaders',
   'variablePositions',
 ] as const;
 
@@ -122,6 +125,7 @@ async function runCheck(context: CommandContext): Promise<number> {
       roles: callers,
       serviceRole,
       loginRole: values.loginRole!,
+      live: { claims: values.liveClaims!, headers: values.liveHeaders! },
       models: models.filter(({ role }) => callers.includes(role)),
     };
     const isIgnored = ignoredByComments(catalog);
@@ -136,10 +140,9 @@ async function runCheck(context: CommandContext): Promise<number> {
   });
   const chosen = mergeIndexes(findings.filter(({ check: kind }) => isChosen(kind)));
   const [reached, others] = [chosen.filter(isReached), chosen.filter((finding) => !isReached(finding))];
-  const sorted = severities.flatMap((severity) =>
-    [...reached, ...others].filter((finding) => finding.severity === severity),
+  return report(
+    severities.flatMap((severity) => [...reached, ...others].filter((finding) => finding.severity === severity)),
   );
-  return report(sorted);
 
   function report(all: readonly Finding[]): number {
     context.print(print!(all, commandLine('check', context)));
@@ -171,6 +174,7 @@ function runChecks(
       const findings: Finding[] = [];
       const others: Checks = [
         [findSequencesBehind, 'sequence_behind'],
+        [findMissingLiveValues, 'live_claim_missing', 'live_header_missing'],
         [(inside) => findMissingGrants(inside, models), 'not_granted'],
       ];
       for (const [find, ...all] of [...securityChecks, ...speedChecks, ...others]) {

@@ -61,7 +61,7 @@ const word = /[\p{L}_][\p{L}\p{N}_]*/gu;
 const maxWholeBytes = 59;
 
 /** Finds the nodes that a text names. */
-function nameFinder(
+export function nameFinder(
   nodes: readonly { readonly node: string; readonly name: string }[],
 ): (text: string) => readonly string[] {
   const isWord = (name: string) => name.replace(word, '') === '' && Buffer.byteLength(name) <= maxWholeBytes;
