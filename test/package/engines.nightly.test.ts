@@ -4,10 +4,11 @@
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findFreePort } from '../support/free-port.ts';
 import { pathOfPerson } from '../support/install-packages.ts';
 import { copyCheckout, openFolder, root, startLines, type Terminal, typeLines } from './person.ts';
+import { familyOf, startFamily, untilGone } from './process-family.ts';
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
@@ -22,15 +23,15 @@ beforeAll(async () => {
 });
 
 /** A folder with packages of its own, and the programs of some Node, with the npm of the machine or another one. */
-async function withNode(version: string, ...npm: readonly string[]): Promise<Terminal> {
+async function withNode(version: string, name = version, ...npm: readonly string[]): Promise<Terminal> {
   // An npm that asks which packages may run scripts is told.
-  const programs = emptyProject(`node-${version}`, { allowScripts: { node: true } });
+  const programs = emptyProject(`node-${name}`, { allowScripts: { node: true } });
   await typeLines(`npm i ${[`node@${version}`, ...npm].join(' ')}`, {
     directory: programs,
     environment: {},
     instead: {},
   });
-  const directory = emptyProject(`app-${version}`);
+  const directory = emptyProject(`app-${name}`);
   const environment = { PATH: `${join(programs, 'node_modules/.bin')}:${pathOfPerson()}` };
   expect(await typeLines('node --version', { directory, environment, instead: {} })).toBe(`v${version}\n`);
   return { directory, environment, instead: {} };
@@ -55,7 +56,7 @@ test.each([
   // Runs no install scripts of packages that nobody has named.
   [named.at(-1)!, ['npm@12.2.0']],
 ])('on Node %s npm installs the package strictly, and it serves', async (node, npm) => {
-  const terminal = await withNode(node, ...npm);
+  const terminal = await withNode(node, node, ...npm);
   await typeLines(`npm i --engine-strict ${install}`, terminal);
   const port = await findFreePort();
   const start = startLines(`npx pgreflect start --port ${port}`, terminal);
@@ -67,6 +68,36 @@ test.each([
   });
   expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
   await start.interrupt();
+});
+
+// The last Node that cannot become another program, and the first that can.
+describe.each(['20.20.2', named[0]!])('on Node %s', (node) => {
+  let terminal: Terminal;
+  beforeAll(async () => {
+    terminal = await withNode(node, `${node}-killed`);
+    await typeLines(`npm i ${install}`, terminal);
+  });
+
+  test.each([
+    ['command', 'SIGKILL', ['node_modules/.bin/pgreflect', 'start']],
+    ['gateway', 'SIGKILL', ['node_modules/.bin/pgreflect', 'start']],
+    ['command', 'SIGINT', ['node_modules/.bin/pgreflect', 'start']],
+    ['command', 'SIGKILL', ['npx', 'pgreflect', 'start']],
+    ['command', 'SIGTERM', ['npx', 'pgreflect', 'start']],
+    ['command', 'SIGINT', ['npx', 'pgreflect', 'start']],
+    ['command', 'SIGKILL', ['npm', 'start', '--']],
+    ['gateway', 'SIGKILL', ['npm', 'start', '--']],
+    ['command', 'SIGTERM', ['npm', 'start', '--']],
+  ] as const)('the %s gets %s, and nothing of %j is left', async (victim, signal, words) => {
+    const directory = words[0] === 'npm' ? clone : terminal.directory;
+    const environment = { PATH: terminal.environment.PATH! };
+    const { pid, ended, gateway } = await startFamily([...words, '--empty', '--port', '0'], { directory, environment });
+    const family = familyOf(pid);
+    expect(family.some(({ command }) => command.includes('postgres'))).toBe(true);
+    process.kill(victim === 'command' ? pid : gateway(), signal);
+    await ended;
+    await untilGone(family);
+  });
 });
 
 test('on a Node that is too old, without the one it comes with, it says what to do, and that helps', async () => {

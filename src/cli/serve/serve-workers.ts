@@ -14,10 +14,10 @@ import { Meter, type MetricSeries, printMetrics } from '../../server/metrics/met
 import { type MetricsServer, serveMetrics } from '../../server/metrics/metrics-route.ts';
 import { createLogger } from '../../shared/logger.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { obeyStopSignals } from '../../signals.ts';
+import { handleSignals } from '../../signals.ts';
 import type { CommandContext } from '../shared/command.ts';
 import { refuseAddress } from '../shared/listen-error.ts';
-import { followOptions } from './follow-options.ts';
+import { followOptions, type OptionsFollower } from './follow-options.ts';
 import { noteServing } from './serve-notes.ts';
 import { Workers } from './workers.ts';
 
@@ -37,11 +37,18 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
     observe,
     gather,
   });
+  let options: OptionsFollower | null = null;
   const stopped = new Promise<void>((onStopped) => {
     // If this process ends, the workers lose their connection to it and end, too.
-    obeyStopSignals(() => void workers.stop().then(onStopped));
+    handleSignals({
+      onStop: () => void workers.stop().then(onStopped),
+      onReload: () => workers.tell({ kind: 'reload', reason: 'signal' }),
+      onHangup() {
+        options?.readAgain();
+        workers.tell({ kind: 'hangup' });
+      },
+    });
   });
-  process.on('SIGUSR2', () => workers.tell({ kind: 'reload', reason: 'signal' }));
   let metrics: MetricsServer | null = null;
   try {
     metrics = await openMetricsPort(config, meter, gather);
@@ -52,7 +59,7 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
       await workers.stop();
       return code;
     }
-    const options = followFor(config, context, workers);
+    options = followFor(config, context);
     // The database may stop answering meanwhile.
     await Promise.race([noteServing(config, url, context), stopped]);
     if (metrics !== null) context.note(`Metrics: http://${config.host}:${metrics.port}/metrics`);
@@ -80,14 +87,9 @@ async function openMetricsPort(
 }
 
 /** Each worker follows the file itself; the supervisor prints the messages. */
-function followFor(config: Config, context: CommandContext, workers: Workers) {
+function followFor(config: Config, context: CommandContext): OptionsFollower {
   const gateway = { expose: async () => {}, configureAuth: async () => {} };
-  const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: context.note });
-  process.on('SIGHUP', () => {
-    options.readAgain();
-    workers.tell({ kind: 'hangup' });
-  });
-  return options;
+  return followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: context.note });
 }
 
 /** The supervisor has no gateway. */

@@ -21,6 +21,7 @@ import { refuseAddress } from '../shared/listen-error.ts';
 import { type Findings, findProblems, type StartupConfig } from '../shared/startup-checks.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { followOptions } from './follow-options.ts';
+import { notifyReady } from './notify-ready.ts';
 import { noteFirstOperation, noteServing } from './serve-notes.ts';
 import { serveAsWorker } from './serve-worker.ts';
 import { serveWithWorkers } from './serve-workers.ts';
@@ -30,9 +31,10 @@ export const serve: Command = {
   flags: [],
   notes: `Prepare the database once with \`pgreflect init\`. Create the secret and the keys with \`pgreflect keys\`.
 
-Signals: SIGTERM finishes open requests and stops. SIGUSR2 reloads the catalog. SIGHUP reloads --schemas and the
-auth configuration from the configuration file; a change of the file does the same. With --workers, send signals
-to the process you started. A worker that exits is replaced.
+Signals: SIGTERM, SIGINT and SIGQUIT finish open requests and stop. SIGUSR2 reloads the catalog. SIGHUP reloads
+--schemas and the auth configuration from the configuration file; a change of the file does the same. The SIGHUP of
+a terminal that closes stops it. With --workers, send signals to the process you started. A worker that exits is
+replaced.
 
 Example:
   pgreflect serve --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop --jwt-secret SECRET`,
@@ -42,13 +44,20 @@ Example:
 async function runServe(context: CommandContext): Promise<number> {
   // For a worker, the supervisor has checked.
   if (!cluster.isWorker) await refuseProblems(context);
-  const code = await serveUntilStopped(context);
+  const code = await (cluster.isWorker ? serveAsWorker(context) : serveUntilStopped(notifyWhenLoaded(context)));
   endSoon();
   return code;
 }
 
+function notifyWhenLoaded(context: CommandContext): CommandContext {
+  const loaded = () => {
+    context.loaded();
+    notifyReady(context.sources.environment, context.note);
+  };
+  return { ...context, loaded };
+}
+
 async function serveUntilStopped(context: CommandContext): Promise<number> {
-  if (cluster.isWorker) return serveAsWorker(context);
   const config = loadConfig(context.sources);
   if (config.workers > 1) return serveWithWorkers(config, context);
   const gateway = await startGateway(config).catch(refuseAddress(config));

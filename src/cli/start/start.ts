@@ -163,15 +163,12 @@ async function serveProject(run: LocalStart): Promise<number> {
   if (change !== null) context.note(change);
   const gateway = await startGateway(config).catch(refuseAddress(config));
   publishAddress(run.directory, gateway.url, server.port);
-  const stopped = new Promise<void>((onStopped) => {
-    // A local project stops with its terminal.
-    obeySignals(gateway, { onStopped, onHangup: () => process.kill(process.pid, 'SIGTERM') });
-  });
+  const load = (sources: Sources) => localConfig(run, sources);
+  const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
+  const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
   // The database may stop answering meanwhile.
   await Promise.race([printWelcome(config, gateway, commandLine('check', context)).then(context.print), stopped]);
   context.loaded();
-  const load = (sources: Sources) => localConfig(run, sources);
-  const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
   await stopped;
   options.stop();
   return 0;
