@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { authSchemas } from '../postgres/migrations/migrate.ts';
 import { guardPool, type OwnPool } from '../postgres/migrations/own-pool.ts';
 import { createSystemPool } from '../postgres/system/run-system.ts';
+import { watchConnections } from '../postgres/wire/connection-failure.ts';
 import type { Observe } from '../shared/observation.ts';
 
 /** Far more than a user's row has; functions of an operator run here, too. */
@@ -15,6 +16,7 @@ export function createAuthPool(config: Config, observe: Observe, onError: (probl
     size: config.authPoolSize,
     waitMs: config.poolWaitMs,
     applicationName: 'pgreflect auth',
+    watch: watchConnections('auth', observe),
     maxMessageBytes: maxAuthRowBytes,
     preparedStatements: config.preparedStatements,
     onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),

@@ -14,6 +14,7 @@ import type { ReplicaState } from '../postgres/pool/replica.ts';
 import type { Replicas } from '../postgres/pool/replicas.ts';
 import { startListener } from '../postgres/system/listener.ts';
 import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
+import { watchConnections } from '../postgres/wire/connection-failure.ts';
 import type { PoolState } from '../postgres/wire/pool-state.ts';
 import type { LiveState } from '../server/metrics/metrics.ts';
 import type { Observe } from '../shared/observation.ts';
@@ -76,6 +77,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
     waitMs,
     size: config.systemPoolSize,
     applicationName: 'pgreflect system',
+    watch: watchConnections('system', observe),
     onError: suspect,
     // The fingerprint is compared every second, and planning it takes most of its time.
     preparedStatements: config.preparedStatements,
@@ -110,6 +112,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
   const listener = startListener({
     connectionString,
     applicationName: 'pgreflect listener',
+    watch: watchConnections('listener', observe),
     check: () => reflector.refreshIfChangedSinceNow('notification'),
     onLost: suspect,
   });
@@ -174,6 +177,7 @@ function openPools(
   const pool = createApiPool({
     ...api,
     connectionString: config.databaseUrl,
+    watch: watchConnections('api', observe),
     onEvent: (event) => {
       if (event.kind === 'connection_lost') suspect(event.problem);
       else observe({ kind: 'prepared_statements_off' });

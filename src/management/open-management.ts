@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { deriveKey } from '../config/keys.ts';
 import type { OwnPool } from '../postgres/migrations/own-pool.ts';
 import { type Listener, startListener } from '../postgres/system/listener.ts';
+import { watchConnections } from '../postgres/wire/connection-failure.ts';
 import { endLimitMs } from '../postgres/wire/driver.ts';
 import type { Clock } from '../shared/clock.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';
@@ -61,6 +62,7 @@ export function openManagement({ config, authUrl, pool, clock, observe }: Manage
     listener = startListener({
       connectionString: config.adminDatabaseUrl,
       applicationName: 'pgreflect configuration listener',
+      watch: watchConnections('configuration listener', observe),
       channel: configChannel,
       check: async () => store.current() !== (await refresh()),
       // The parts that need the database report that it is unavailable.

@@ -1,6 +1,8 @@
 /** `/health`: the process runs. `/ready`: it can answer requests, or the reason why not. */
 import type { FastifyInstance } from 'fastify';
+import { isAway } from '../postgres/database-error.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
+import { failureReason, failureReasons } from '../postgres/wire/connection-failure.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';
 import { retryAfterSeconds } from './error-body.ts';
 
@@ -26,19 +28,23 @@ const patienceMs = 2000;
 
 const isSilent = 'The database is not responding.';
 
-/** Makes the check. @param notReady A reason that needs no query. */
+/** Makes the check. @param notReady A reason although the database answers. */
 export function createReadiness(notReady: () => string | null, database: Queryable): Readiness {
   let asked: { readonly at: number; readonly answer: Promise<string | null> } | null = null;
   return async () => {
-    const reason = notReady();
-    if (reason !== null) return reason;
     if (asked === null || performance.now() - asked.at > readyForMs) {
       const answer = finishesWithin(patienceMs, database.query('select 1')).then(
         (answered) => (answered ? null : isSilent),
-        () => isSilent,
+        whyAway,
       );
       asked = { at: performance.now(), answer };
     }
-    return asked.answer;
+    return (await asked.answer) ?? notReady();
   };
+}
+
+/** Names no login, host or database: everybody may read it. */
+function whyAway(error: unknown): string {
+  if (!isAway(error) || !(error.cause instanceof Error)) return isSilent;
+  return failureReasons[failureReason(error.cause)];
 }

@@ -116,6 +116,7 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
     error('schema reload failed; still serving the previous schema', { reason, err }),
   trusted_documents: ({ number }) => info('trusted documents read again', { number }),
   database_lost: ({ reason }) => error('database connection lost; reconnecting', { reason }),
+  connection_failed: ({ pool, reason, message, isNew }) => (isNew ? warn : debug)(message, { pool, reason }),
   database_back: () => info('database back'),
   replica_used: ({ replica }) => info('read replica used', { replica }),
   replica_left_out: ({ replica, reason }) =>

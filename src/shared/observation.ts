@@ -76,6 +76,15 @@ export type Observation =
   | { readonly kind: 'reload_failed'; readonly reason: string; readonly error: unknown }
   /** They were read again. */
   | { readonly kind: 'trusted_documents'; readonly number: number }
+  /** A connection to the database could not be made; `pool` is who wanted it, `reason` a word for what `message` says. */
+  | {
+      readonly kind: 'connection_failed';
+      readonly pool: string;
+      readonly reason: string;
+      readonly message: string;
+      /** False: the log has it already. */
+      readonly isNew: boolean;
+    }
   | { readonly kind: 'database_lost'; readonly reason: string }
   | { readonly kind: 'database_back' }
   /** A read replica starts answering queries; `replica` is its number in the order of the options, from 1. */

@@ -3,7 +3,7 @@ import { ConfigError, type Problem, printProblem } from '../../config/config-err
 import { changeConnectionUrl, decodePart, parseConnectionUrl } from '../../config/connection-url.ts';
 import { DatabaseError, isAway } from '../../postgres/database-error.ts';
 import { EmbeddedServerError } from '../../postgres/embedded/embedded-server-error.ts';
-import { UnusableConnectionError } from '../../postgres/wire/driver.ts';
+import { type FailureReason, failureReason } from '../../postgres/wire/connection-failure.ts';
 import { onOneLine } from '../../shared/one-line.ts';
 import { CommandError } from './command.ts';
 
@@ -68,11 +68,17 @@ export function describeDatabaseError(error: DatabaseError, connectionString: st
 
 /** True if the server is unreachable or not ready, false if it refused. */
 export function isNotReady(error: unknown): boolean {
-  if (!isAway(error) || error.cause instanceof UnusableConnectionError) return false;
-  const code = (error.cause as { code?: string } | undefined)?.code ?? '';
-  const ofTls = /CERT|SSL|TLS|VERIFY/.test(code) || /SSL/.test((error.cause as Error | undefined)?.message ?? '');
-  return !ofTls && (error.sqlstate === null || error.sqlstate.startsWith('57P') || error.sqlstate === '53300');
+  return isAway(error) && passing.has(failureReason(error.cause instanceof Error ? error.cause : error));
 }
+
+/** Reasons that may pass without an operator. */
+const passing: ReadonlySet<FailureReason> = new Set([
+  'starting_up',
+  'recovery',
+  'too_many_connections',
+  'unknown_host',
+  'unreachable',
+]);
 
 interface Reason {
   problem(place: string, user: string): string;

@@ -5,6 +5,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { createSystemPool, type SystemPool } from '../system/run-system.ts';
+import { watchConnections } from '../wire/connection-failure.ts';
 import { type ApiPoolOptions, createApiPool, type PoolEvent } from './pool.ts';
 import type { ReplicaPools } from './replica.ts';
 import { Replicas } from './replicas.ts';
@@ -13,7 +14,7 @@ import { Replicas } from './replicas.ts';
 interface ReplicaSetup {
   readonly config: Config;
   /** As for the primary's pool. */
-  readonly api: Omit<ApiPoolOptions, 'connectionString' | 'onEvent'>;
+  readonly api: Omit<ApiPoolOptions, 'connectionString' | 'watch' | 'onEvent'>;
   readonly primary: SystemPool;
   readonly observe: Observe;
 }
@@ -22,17 +23,20 @@ interface ReplicaSetup {
 export function openReplicas({ config, api, primary, observe }: ReplicaSetup): Replicas | null {
   const { readReplicaUrls, maxReplicaLagMs } = config;
   if (readReplicaUrls.length === 0) return null;
-  const replicas = readReplicaUrls.map((connectionString): ReplicaPools => {
+  const replicas = readReplicaUrls.map((connectionString, index): ReplicaPools => {
+    // One for both pools of a replica.
+    const watch = watchConnections(`replica ${index + 1}`, observe);
     // A broken connection is no event: the affected request or check notices it.
     const onEvent = ({ kind }: PoolEvent) => {
       if (kind === 'prepared_statements_off') observe({ kind });
     };
-    const pool = createApiPool({ ...api, connectionString, onEvent });
+    const pool = createApiPool({ ...api, connectionString, watch, onEvent });
     const monitor = createSystemPool({
       connectionString,
       size: 1,
       waitMs: config.poolWaitMs,
       applicationName: 'pgreflect replica',
+      watch,
       onError: () => {},
     });
     return { pool, monitor };

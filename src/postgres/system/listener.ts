@@ -12,12 +12,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { forDriver } from '../../config/connection-url.ts';
 import { backoff } from '../../shared/backoff.ts';
 import { finishesWithin } from '../../shared/finishes-within.ts';
+import type { ConnectionWatch } from '../wire/connection-failure.ts';
 import { endLimitMs, keepAliveAfterMs } from '../wire/driver.ts';
 import { TlsClient } from '../wire/tls-client.ts';
 
 interface ListenerOptions {
   readonly connectionString: string;
   readonly applicationName: string;
+  readonly watch?: ConnectionWatch;
   /** Default: `pgreflect`. */
   readonly channel?: 'pgreflect' | 'pgreflect_config';
   /** Called after a notification, or when some may be lost; never twice at once. Tells whether something changed. */
@@ -119,6 +121,7 @@ async function listenOnce(
     },
     connectionString: forDriver(options.connectionString),
     application_name: options.applicationName,
+    ...(options.watch && { watch: options.watch }),
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,

@@ -4,10 +4,11 @@ import pg from 'pg';
 import { forDriver } from '../../config/connection-url.ts';
 import { finishesWithin } from '../../shared/finishes-within.ts';
 import { DatabaseError } from '../database-error.ts';
+import { type ConnectionWatch, UnusableConnectionError } from './connection-failure.ts';
 import { openDirectSocket } from './direct-socket.ts';
 import type { DriverConnection } from './driver-connection.ts';
 import { MessageReader } from './message-reader.ts';
-import { TlsClient } from './tls-client.ts';
+import { TlsClient, type TlsClientOptions } from './tls-client.ts';
 import { beginUnpaused, endUnpaused, unpausedNow } from './unpaused-clock.ts';
 
 /** A driver client with the members that flights and cancel requests need. */
@@ -60,6 +61,8 @@ export interface DriverPoolOptions {
   readonly applicationName: string;
   /** Limit of one server message in bytes; default 256 MiB. */
   readonly maxMessageBytes?: number;
+  /** Is told of each attempt to open a connection. */
+  readonly watch?: ConnectionWatch;
   /** A connection broke while idle or in use. */
   readonly onError: (problem: Error) => void;
 }
@@ -79,7 +82,10 @@ export const keepAliveAfterMs = 10_000;
 /** Makes a pool of the driver; connects when first used. */
 export function createDriverPool(options: DriverPoolOptions): DriverPool {
   const sockets = new Set<Socket>();
+  // The pool passes its options on to its clients.
+  const ofClients: TlsClientOptions = options.watch === undefined ? {} : { watch: options.watch };
   const pool = new pg.Pool({
+    ...ofClients,
     Client: TlsClient,
     // The type declarations lack its parameter.
     stream: (connection?: { readonly ssl?: unknown }) => openSocket(sockets, Boolean(connection?.ssl)),
@@ -234,14 +240,11 @@ function connect(pool: pg.Pool): Promise<Connected> {
       });
     } catch (problem) {
       // The driver reads the connection string, and the files it names, for each connection.
-      resolve({ client: null, problem: new UnusableConnectionError((problem as Error).message) });
+      const unusable = new UnusableConnectionError((problem as Error).message);
+      (pool.options as TlsClientOptions).watch?.failed(unusable);
+      resolve({ client: null, problem: unusable });
     }
   });
-}
-
-/** The connection string is unusable, so no connection was attempted. The message is the driver's. */
-export class UnusableConnectionError extends Error {
-  override readonly name = 'UnusableConnectionError';
 }
 
 /** The server was reachable: 57P01 means that an administrator ended this connection. */

@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import { prefersTls } from '../../config/connection-url.ts';
+import type { ConnectionWatch } from './connection-failure.ts';
 
 /** Members that the driver's type declarations lack. */
 interface Internals {
@@ -16,11 +17,16 @@ interface Internals {
 /** Null on success. */
 type Connected = (problem: Error | null) => void;
 
+/** The driver's options, and who is told of each attempt to connect. */
+export interface TlsClientOptions extends pg.ClientConfig {
+  readonly watch?: ConnectionWatch;
+}
+
 /** The client. */
 export class TlsClient extends pg.Client {
-  readonly #options: pg.ClientConfig;
+  readonly #options: TlsClientOptions;
 
-  constructor(options: pg.ClientConfig = {}) {
+  constructor(options: TlsClientOptions = {}) {
     super(options);
     this.#options = options;
   }
@@ -33,13 +39,16 @@ export class TlsClient extends pg.Client {
         this.connect((problem) => (problem ? reject(problem) : resolve(this)));
       });
     }
+    const { watch, connectionString = '' } = this.#options;
+    const settle = (problem: Error | null) => {
+      if (problem === null) watch?.made();
+      else watch?.failed(problem);
+      callback(problem);
+    };
     super.connect((problem: Error | null) => {
-      if (problem === null || !prefersTls(this.#options.connectionString ?? '') || !isOfTls(problem)) {
-        callback(problem);
-        return;
-      }
+      if (problem === null || !prefersTls(connectionString) || !isOfTls(problem)) return settle(problem);
       this.#forgetTls();
-      super.connect(callback);
+      super.connect(settle);
     });
     return undefined;
   }

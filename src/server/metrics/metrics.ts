@@ -119,7 +119,14 @@ function createCounts({ library, registers }: Kit): Observe {
   const events = counter('events_total', 'What is logged beside requests, by kind.', ['kind']);
   const reloads = histogram('model_reload_duration_seconds', 'Time of reading the catalog and building a model.');
   const emails = counter('emails_total', 'Emails by the states that they got into.', ['kind', 'state']);
+  const failures = counter('connection_failures_total', 'Connections to the database that could not be made.', [
+    'pool',
+    'reason',
+  ]);
   return (observation) => {
+    if (observation.kind === 'connection_failed') {
+      return failures.inc({ pool: observation.pool, reason: observation.reason });
+    }
     if (observation.kind === 'email') return emails.inc({ kind: observation.email, state: observation.state });
     if (observation.kind !== 'request') {
       events.inc({ kind: observation.kind });
