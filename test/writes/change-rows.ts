@@ -1,7 +1,7 @@
 /** Updates and deletes with those of related rows, in plain SQL. */
 import { insertRows } from './insert-rows.ts';
 import { connectRows, findRow, giveKey } from './link-rows.ts';
-import { conditionOf, pathOf, place, query, Refusal, type Row, type Run, returning } from './statements.ts';
+import { conditionOf, pathOf, place, query, Refusal, type Row, type Run, returning, telling } from './statements.ts';
 import { columnNamed, type RelatedFilter, type Value } from './values.ts';
 import type { Reference, Table } from './world.ts';
 import type { Change, Deletion, Link, Related } from './write.ts';
@@ -143,7 +143,7 @@ export async function deleteRows(run: Run, table: Table, { filter, atMost }: Del
   const values: Value[] = [];
   const where = chosen(table, filter, changed, values);
   const text = `delete from ${pathOf(table)} as t where ${where} ${returning(changed.columns) || 'returning t.hits'}`;
-  return limited(await query(run, text, values), atMost);
+  return limited(run, await query(run, text, values), atMost);
 }
 
 function chosen(table: Table, filter: RelatedFilter, { within, except = [] }: Changed, values: Value[]): string {
@@ -173,7 +173,11 @@ async function chooseRows(run: Run, table: Table, { filter, atMost }: Deletion, 
   const list = changed.columns.map((name) => `t.${name}`).join(', ') || '1';
   const lock = table.kind === 'table' ? ' for update' : '';
   run.events.add('rows chosen');
-  return limited(await query(run, `select ${list} from ${pathOf(table)} as t where ${where}${lock}`, values), atMost);
+  return limited(
+    run,
+    await query(run, `select ${list} from ${pathOf(table)} as t where ${where}${lock}`, values),
+    atMost,
+  );
 }
 
 async function updateRows(
@@ -193,10 +197,13 @@ async function updateRows(
   const where = chosen(table, filter, changed, values);
   const read = returning(changed.columns) || 'returning t.hits';
   const text = `update ${pathOf(table)} as t set ${assignments.join(', ')} where ${where} ${read}`;
-  return limited(await query(run, text, values), atMost);
+  return limited(run, await query(run, text, values), atMost);
 }
 
-function limited(rows: readonly Row[], atMost: number): Payload {
-  if (rows.length > atMost) throw new Refusal('BAD_USER_INPUT');
+function limited({ events }: Run, rows: readonly Row[], atMost: number): Payload {
+  if (rows.length > atMost) {
+    events.add(telling.exceeded);
+    throw new Refusal('BAD_USER_INPUT');
+  }
   return { affectedCount: rows.length, records: rows };
 }

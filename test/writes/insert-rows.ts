@@ -14,6 +14,7 @@ import {
   type Row,
   type Run,
   returning,
+  telling,
 } from './statements.ts';
 import { columnNamed, type Value, type Values } from './values.ts';
 import type { Table } from './world.ts';
@@ -21,6 +22,10 @@ import type { Conflict, Tree } from './write.ts';
 
 function placeOf({ down }: Tree['down'][number]['reference']): string {
   return `${down.endsWith('_v') ? 1 : 0} ${down}`;
+}
+
+function namesIn({ values, up, down }: Tree): string {
+  return [...values.keys(), ...[...up, ...down].map(({ reference }) => reference.up)].join();
 }
 
 interface Level {
@@ -48,6 +53,8 @@ export async function insertRows(
     const texts = added.map(({ tree, conflict }) => textOf(reference, tree, conflict));
     const different = [...new Set(texts)].filter((text) => !run.shared.has(text));
     if (different.length < added.length) run.events.add('row shared');
+    const names = different.map((text) => namesIn(added[texts.indexOf(text)]?.tree as Tree));
+    if (new Set(names).size < names.length) run.events.add('rows of equal names');
     if (added.length > 0 && new Set(texts).size > different.length) run.events.add('row shared by several places');
     if (different.length > 0) {
       const level = {
@@ -156,6 +163,7 @@ async function insertLevel(
       before = after;
     } catch (error) {
       run.refused.add(codeOf(error));
+      if ((error as pg.DatabaseError).code === '23505') run.events.add(telling.taken);
       // A later object may be for the row that this one would have written.
       if (isUpdating) run.allowed.add('BAD_USER_INPUT');
       // A row that the view hides is refused before what is written is checked.

@@ -1,6 +1,6 @@
 /** Links to rows that are there, in plain SQL. */
 import { isDeepStrictEqual } from 'node:util';
-import { pathOf, place, query, Refusal, type Row, type Run, returning } from './statements.ts';
+import { pathOf, place, query, queryAll, Refusal, type Row, type Run, returning, telling } from './statements.ts';
 import type { Value } from './values.ts';
 import type { Reference, Table } from './world.ts';
 import type { Key } from './write.ts';
@@ -27,7 +27,7 @@ export async function findRow(run: Run, table: Table, key: Key, { targetColumns 
     values,
   );
   run.events.add(row === undefined ? 'row to connect not found' : 'row found');
-  if (row === undefined) throw new Refusal('BAD_USER_INPUT');
+  if (row === undefined) throw await notFound(run, table, key);
   return row;
 }
 
@@ -50,12 +50,25 @@ export async function connectRows(
     const text = `update ${pathOf(table)} as t set ${set} where ${where} ${returning(table.key)}`;
     const [changed] = await query(run, text, values);
     run.events.add(changed === undefined ? 'row to connect not found' : 'row connected');
-    if (changed === undefined) throw new Refusal('BAD_USER_INPUT');
+    if (changed === undefined) throw await notFound(run, table, key);
     // By another of its keys.
     if (connected.some((other) => isDeepStrictEqual(other, changed))) throw new Refusal('BAD_USER_INPUT');
     connected.push(changed);
   }
   return connected;
+}
+
+async function notFound(run: Run, table: Table, key: Key): Promise<Refusal> {
+  const values: Value[] = [];
+  const condition = named(table, key, values);
+  const count = async (look: typeof query, path: string) =>
+    (await look(run, `select 1 from ${path} as t where ${condition}`, values)).length;
+  const isThere = (await count(queryAll, pathOf(table.base ?? table))) > 0;
+  if (isThere && (await count(query, pathOf(table))) === 0) {
+    run.events.add(telling.hiddenNamed);
+    run.hiddenKeys.push(key);
+  }
+  return new Refusal('BAD_USER_INPUT');
 }
 
 function named(table: Table, { columns, values: given }: Key, values: Value[]): string {

@@ -131,7 +131,7 @@ function makeRelated(source: Source, table: Table, { depth, path }: ChangePlace,
       ? makeChildren(source, { reference, table: child, input, place })
       : [];
     const how = random.pick(['DELETE', 'DISCONNECT'] as const);
-    const replace = has('replace', 0.25) ? { how, atMost: random.chance(0.3) ? random.int(0, 4) : null } : null;
+    const replace = has('replace', 0.3) ? { how, atMost: random.chance(0.5) ? random.int(0, 3) : null } : null;
     const count = deletes.length + updates.length + disconnects.length + made.trees.length + made.keys.length;
     return count === 0 && replace === null ? [] : [{ ...made, deletes, updates, disconnects, replace }];
   });

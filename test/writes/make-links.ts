@@ -14,6 +14,8 @@ import type { Conflict, Key } from './write.ts';
 export interface Source extends ValueSource {
   /** What is said about conflicts at each place: objects there must say the same. */
   readonly conflicts: Map<string, Conflict | null>;
+  /** All names of rows. */
+  readonly keys: Key[];
 }
 
 /** @param input The input that has the entry, by its name at the end of the path. */
@@ -65,5 +67,8 @@ export function makeKey(source: Source, table: Table): Key | null {
   const columns = isInputObjectType(type) ? Object.keys(type.getFields()) : [name];
   const row = random.chance(source.isCareful ? 0.98 : 0.9) ? rowToMeet(source, table) : null;
   const made = (column: string) => makeValue(source, table, columnNamed(table, column));
-  return { name, columns, values: columns.map((column) => (row === null ? made(column) : (row[column] ?? null))) };
+  const values = columns.map((column) => (row === null ? made(column) : (row[column] ?? null)));
+  const key: Key = { table: table.name, name, columns, values };
+  source.keys.push(key);
+  return key;
 }

@@ -17,8 +17,9 @@ export interface Place {
 export function makeTrees(source: Source, table: Table, place: Place): Tree[] {
   const { random } = source;
   const count = random.pick(place.left.length > 0 ? [1, 1, 2, 3] : [1, 1, 2, 3, 4]);
-  const make = () => makeTree(source, table, place);
-  const share = (trees: Tree[]) => (random.chance(0.3) ? shareAbove(trees) : trees);
+  const isShared = place.depth > 0 && random.chance(0.5);
+  const make = () => makeTree(source, table, { ...place, isShared: isShared && count > 1 });
+  const share = (trees: Tree[]) => (isShared ? shareAbove(source, table, trees) : trees);
   const mayVanish = table.kind === 'instead of' || (table.base ?? table).traits.has('trigger: skip');
   const [first, ...others] = Array.from({ length: count }, make) as [Tree, ...Tree[]];
   const canVanish = place.depth > 0 && mayVanish && first.values.has('note');
@@ -27,8 +28,9 @@ export function makeTrees(source: Source, table: Table, place: Place): Tree[] {
   return [{ ...first, values: new Map([...first.values, ['note', 'skip']]) }, ...others, { ...make(), down: [] }];
 }
 
-/** Equal objects at several places, by whatever relationships. */
-export function shareAcross({ random }: Source, trees: readonly Tree[]): Tree[] {
+/** Equal and nearly equal objects at several places, by whatever relationships. */
+export function shareAcross(source: Source, trees: readonly Tree[]): Tree[] {
+  const { random } = source;
   const found = new Map<string, Tree>();
   const visit = (tree: Tree): Tree => ({
     ...tree,
@@ -40,18 +42,42 @@ export function shareAcross({ random }: Source, trees: readonly Tree[]): Tree[] 
       if (!isLeaf) return { ...each, tree: inner };
       const known = found.get(name);
       found.set(name, known ?? inner);
-      return { ...each, tree: known !== undefined && random.chance(0.5) ? known : inner };
+      if (known === undefined || random.chance(0.3)) return { ...each, tree: inner };
+      return { ...each, tree: random.chance(0.5) ? known : nearlyEqual(source, each.reference.target, known) };
     }),
     down: tree.down.map((each) => ({ ...each, trees: each.trees.map(visit) })),
   });
   return trees.map(visit);
 }
 
-/** Equal objects above several: the database gets one row of them. */
-function shareAbove([first, ...others]: Tree[]): Tree[] {
-  const above = new Map(first?.up.map((each) => [each.reference, each]));
-  const shared = others.map((tree) => ({ ...tree, up: tree.up.map((each) => above.get(each.reference) ?? each) }));
-  return first === undefined ? [] : [first, ...shared];
+/** Equal objects above several: the database gets one row of them, and others of nearly equal ones. */
+function shareAbove(source: Source, table: Table, [first, ...others]: Tree[]): Tree[] {
+  if (first === undefined) return [];
+  const parentOf = ({ up }: Tree, reference: Reference) => up.find((each) => each.reference === reference);
+  const shared = others.map((tree): Tree => {
+    const values = new Map(tree.values);
+    const up = table.references.flatMap((reference): Parent[] => {
+      const [same, own] = [parentOf(first, reference), parentOf(tree, reference)];
+      if (same === undefined) return own === undefined ? [] : [own];
+      if (own === undefined) for (const column of reference.columns) values.delete(column);
+      if (same.tree === null || source.random.chance(0.6)) return [same];
+      return [{ ...same, tree: nearlyEqual(source, reference.target, same.tree) }];
+    });
+    return { ...tree, values, up };
+  });
+  return [first, ...shared];
+}
+
+/** The object with other values in the keys that it gives, or else with another value: it has the same names. */
+function nearlyEqual(source: Source, table: Table, tree: Tree): Tree {
+  const { random } = source;
+  const isGiven = (column: Column) => tree.values.has(column.name) && tree.values.get(column.name) !== null;
+  const unique = table.columns.filter((column) => isGiven(column) && ['key', 'code'].includes(column.domain));
+  const others = table.columns.filter((column) => tree.values.has(column.name) && column.domain !== 'reference');
+  const changed = unique.length > 0 ? unique : others.length > 0 ? [random.pick(others)] : [];
+  const values = new Map(tree.values);
+  for (const column of changed) values.set(column.name, makeValue(source, table, column));
+  return { ...tree, values };
 }
 
 function isGiven({ random, isCareful }: Source, table: Table, { domain, ddl }: Column): boolean {
@@ -62,13 +88,17 @@ function isGiven({ random, isCareful }: Source, table: Table, { domain, ddl }: C
   return random.chance(domain === 'key' ? 0.4 : 0.7);
 }
 
-function makeTree(source: Source, table: Table, { depth, left, path, conflict: own }: Place): Tree {
+function makeTree(
+  source: Source,
+  table: Table,
+  { depth, left, path, conflict: own, isShared = false }: Place & { readonly isShared?: boolean },
+): Tree {
   const { random, schema, world } = source;
   const offered = inputFields(schema, `${table.name}InsertInput`);
   const up = table.references.flatMap((reference) => {
     const isLeft = reference.columns.some((column) => left.includes(column));
-    if (isLeft || !offered.has(reference.up) || !random.chance(0.4)) return [];
-    return makeParent(source, table, { reference, depth, path: `${path}.${reference.up}` });
+    if (isLeft || !offered.has(reference.up) || !random.chance(isShared ? 0.7 : 0.4)) return [];
+    return makeParent(source, table, { reference, depth, path: `${path}.${reference.up}`, isShared });
   });
   const down = world.tables.flatMap((child) =>
     child.references.flatMap((reference) => {
@@ -91,28 +121,36 @@ function makeTree(source: Source, table: Table, { depth, left, path, conflict: o
     values.set(column.name, isGenerated ? null : (met ?? makeValue(source, table, column)));
   }
   giveReferences(source, table, values);
-  if (own !== null && random.chance(own.filter.length > 0 ? 0.7 : 0.4)) meetRow(source, table, values, own);
+  if (own !== null && random.chance(own.filter.length > 0 ? 0.7 : 0.4))
+    meetRow(source, table, { values, left: set, conflict: own });
   const isForged = [...values.keys()].some((name) => set.has(name));
   return { values, up, down, isForged };
 }
 
 /** Gives the object what the conflict is found by, of a row that is there. */
-function meetRow(source: Source, table: Table, values: Map<string, Value>, { arbiter }: Conflict): void {
+function meetRow(
+  source: Source,
+  table: Table,
+  { values, left, conflict }: { values: Map<string, Value>; left: ReadonlySet<string>; conflict: Conflict },
+): void {
   const row = rowToMeet(source, table);
   if (row === null) return;
-  for (const name of values.keys()) if (new RegExp(`\\b${name}\\b`).test(arbiter)) values.set(name, row[name] ?? null);
+  for (const name of inputFields(source.schema, `${table.name}InsertInput`)) {
+    const isFound = new RegExp(`\\b${name}\\b`).test(conflict.arbiter);
+    if (isFound && !left.has(name)) values.set(name, row[name] ?? null);
+  }
 }
 
 /** A new row that an object refers to, or one that is there. */
 function makeParent(
   source: Source,
   table: Table,
-  { reference, depth, path }: { readonly reference: Reference; readonly depth: number; readonly path: string },
+  { reference, depth, path, isShared }: Pick<Place, 'depth' | 'path'> & { reference: Reference; isShared: boolean },
 ): Parent[] {
   const { random, schema } = source;
   const input = `${table.name}InsertInput`;
   const members = entryFields(schema, input, reference.up);
-  const isNew = depth > 0 && members.has('insert') && random.chance(0.6);
+  const isNew = depth > 0 && members.has('insert') && random.chance(isShared ? 0.9 : 0.6);
   const key = isNew || !members.has('connect') ? null : makeKey(source, reference.target);
   if (key !== null) return [{ reference, tree: null, conflict: null, key }];
   if (!isNew) return [];

@@ -1,22 +1,15 @@
 /** Rows that the objects of an insert may meet: where they are, which of them the role sees, and which match a filter. */
-import { conditionOf, pathOf, query, type Run } from './statements.ts';
+import { conditionOf, pathOf, query, queryAll, type Run, telling } from './statements.ts';
 import type { Value } from './values.ts';
 import type { Table } from './world.ts';
 import type { Conflict } from './write.ts';
 
 /** Where each row of the table is stored, by its key: an update moves it. */
-export async function versions({ client }: Run, table: Table): Promise<ReadonlyMap<string, string>> {
-  const { rows: roles } = await client.query('select current_user as role');
-  await client.query('reset role');
-  const { rows } = await client.query(
-    `select ${keyOf(table)} as key, tableoid || ' ' || ctid as at from ${pathOf(table.base ?? table)} as t`,
-  );
-  await client.query(`set local role ${roles[0].role}`);
-  return new Map(rows.map((row) => [row.key, row.at]));
+export async function versions(run: Run, table: Table): Promise<ReadonlyMap<string, string>> {
+  const text = `select ${keyOf(table)} as key, tableoid || ' ' || ctid as at from ${pathOf(table.base ?? table)} as t`;
+  const rows = await queryAll(run, text, []);
+  return new Map(rows.map((row) => [String(row.key), String(row.at)]));
 }
-
-/** Event: there are rows that the role does not see. */
-export const rowsHidden = 'rows hidden';
 
 /** Rows that objects may meet, by their keys. */
 export interface Met {
@@ -45,7 +38,7 @@ export async function lookUp(
   const found = await query(run, `select ${keyOf(table)} as key, ${condition} as matches from ${path} as t`, values);
   const seen = new Set(found.map(({ key }) => String(key)));
   const hidden = new Set([...rows.keys()].filter((key) => !seen.has(key)));
-  if (hidden.size > 0) run.events.add(rowsHidden);
+  if (hidden.size > 0) run.events.add(telling.rowsHidden);
   return { kept: new Set(found.filter(({ matches }) => matches !== true).map(({ key }) => String(key))), hidden };
 }
 

@@ -13,7 +13,7 @@ import { isRefused, isTree } from './refused.ts';
 import { codeOf, pathOf, place, query, Refusal, type Row, type Run } from './statements.ts';
 import { inputFields, type Value } from './values.ts';
 import type { Role, Table } from './world.ts';
-import type { Write } from './write.ts';
+import type { Key, Write } from './write.ts';
 
 /** What the writes have done. */
 export interface Outcome {
@@ -24,7 +24,9 @@ export interface Outcome {
   /** Those of each field. */
   readonly payloads: readonly (readonly Payload[])[];
   /** What happened, for the counts. */
-  readonly events: ReadonlySet<string>;
+  readonly events: Set<string>;
+  /** What links name of rows that the role does not see. */
+  readonly hiddenKeys: readonly Key[];
 }
 
 /** What is written. */
@@ -46,6 +48,7 @@ export async function writeInSql(client: pg.ClientBase, { role, schema, writes, 
     events: new Set(),
     isCounted: false,
     shared: new Map(),
+    hiddenKeys: [],
     updatable,
   };
   const payloads: (readonly Payload[])[] = [];

@@ -2,8 +2,21 @@
 import pg from 'pg';
 import type { RelatedCondition, RelatedFilter, Value } from './values.ts';
 import type { Table } from './world.ts';
+import type { Key } from './write.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * Events of refusals that are always compared: others are mostly left out, for little of a refused write is compared.
+ *
+ * There are rows that the role does not see; a link names one of them; more rows than allowed; a key that a row has.
+ */
+export const telling = {
+  rowsHidden: 'rows hidden',
+  hiddenNamed: 'hidden row to connect',
+  exceeded: 'more rows than atMost',
+  taken: 'key taken',
+} as const;
 
 export class Refusal extends Error {
   readonly code: string;
@@ -22,12 +35,27 @@ export interface Run {
   readonly isCounted: boolean;
   /** Rows of this field that others refer to, by the text of their object. */
   readonly shared: Map<string, Row | null>;
+  /** Names of rows that the role does not see. */
+  readonly hiddenKeys: Key[];
   /** The columns that the role may change. */
   readonly updatable: (table: Table) => ReadonlySet<string>;
 }
 
 export async function query({ client }: Run, text: string, values: readonly Value[]): Promise<readonly Row[]> {
   return (await client.query(text, [...values])).rows;
+}
+
+/** Rows as nothing hides them. */
+export async function queryAll(
+  { client }: Pick<Run, 'client'>,
+  text: string,
+  values: readonly Value[],
+): Promise<readonly Row[]> {
+  const { rows: roles } = await client.query('select current_user as role');
+  await client.query('reset role');
+  const { rows } = await client.query(text, [...values]);
+  await client.query(`set local role ${roles[0].role}`);
+  return rows;
 }
 
 /** How many rows the statement writes. */

@@ -57,7 +57,7 @@ export function rowToMeet(source: ValueSource, table: Table): Rows[number] | nul
   const there = rowsOf(source, table);
   const hidden = there.filter(({ hidden, n }) => hidden === true || n === 12 || n === 13);
   if (there.length === 0) return null;
-  return source.random.pick(hidden.length > 0 && source.random.chance(0.4) ? hidden : there);
+  return source.random.pick(hidden.length > 0 && source.random.chance(0.5) ? hidden : there);
 }
 
 export function operand(random: Random, name: string, { domain }: Column): Value {

@@ -19,10 +19,12 @@ export type Parent = { readonly reference: Reference } & (
 
 /** The name of a row that is there: one of its unique keys. */
 export interface Key {
+  readonly table: string;
   /** Entry of the input. */
   readonly name: string;
   readonly columns: readonly string[];
-  readonly values: readonly Value[];
+  /** Changed when the same document names other rows. */
+  values: readonly Value[];
 }
 
 export interface Children {
