@@ -50,6 +50,37 @@ export function* mapInSlices<T, R>(items: Iterable<T>, map: (item: T) => R): Sli
   return results;
 }
 
+/** So many are sorted or merged without a pause. */
+const sortedAtOnce = 2000;
+
+/** The texts in order of code units, with pauses: sorted in runs, which are merged two by two. */
+export function* sortInSlices(texts: Iterable<string>): Sliced<readonly string[]> {
+  const all = [...texts];
+  let runs: (readonly string[])[] = [];
+  for (let from = 0; from < all.length; from += sortedAtOnce) {
+    if (sliceIsOver()) yield;
+    runs.push(all.slice(from, from + sortedAtOnce).sort());
+  }
+  while (runs.length > 1) {
+    const merged: (readonly string[])[] = [];
+    for (let index = 0; index < runs.length; index += 2) merged.push(yield* merge(runs[index]!, runs[index + 1] ?? []));
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+function* merge(one: readonly string[], other: readonly string[]): Sliced<readonly string[]> {
+  if (other.length === 0) return one;
+  const merged: string[] = [];
+  let [next, otherNext] = [0, 0];
+  while (next < one.length || otherNext < other.length) {
+    if (merged.length % sortedAtOnce === 0 && sliceIsOver()) yield;
+    const isOne = otherNext === other.length || (next < one.length && one[next]! <= other[otherNext]!);
+    merged.push(isOne ? one[next++]! : other[otherNext++]!);
+  }
+  return merged;
+}
+
 function runSlice<T>(work: Iterator<void, T, void>): IteratorResult<void, T> {
   hasRun = true;
   if (waiting.length === 0) setImmediate(startTurn);

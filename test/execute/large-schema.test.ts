@@ -6,14 +6,18 @@ import { getIntrospectionQuery } from 'graphql';
 import { expect, test } from 'vitest';
 import { extensionNames } from '../../src/config/extensions.ts';
 import { Reflection } from '../../src/graphql/execute/reflection.ts';
+import { buildModelInSlices } from '../../src/graphql/model/build-model.ts';
+import { buildIntrospectionSchema, buildSchemaInSlices } from '../../src/graphql/schema/build-schema.ts';
 import { startExecution } from '../support/execution.ts';
 import { maxHold, slowness } from '../support/held-loop.ts';
+import { Reads } from '../support/looked-at.ts';
 import { manyTables } from '../support/many-tables.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const watchSql = readFileSync(new URL('../../sql/watch.sql', import.meta.url), 'utf8');
 
-const database = await createDatabase(manyTables(1000), watchSql);
+const tableCount = 1000;
+const database = await createDatabase(manyTables(tableCount), watchSql);
 await database.query(
   'grant usage on schema pgreflect to authenticator; grant select on pgreflect.catalog_change to authenticator',
 );
@@ -41,6 +45,27 @@ test('Nothing that is read or built of the schema holds the thread for long', as
   for (const [name, step] of Object.entries(steps)) held[name] = Math.round((await maxHold(step)) / slowness());
   const tooLong = Object.entries(held).filter(([, ms]) => ms > maxMs);
   expect(tooLong).toEqual([]);
+});
+
+test('Nothing that is built of the schema reads much of it between two pauses', async () => {
+  const { catalog, role, extensions, shared } = await execution.role('authenticated');
+  const reads = new Reads();
+  const watched = {
+    ...catalog,
+    tables: reads.watch(catalog.tables),
+    foreignKeys: reads.watch(catalog.foreignKeys),
+    table: (oid: string) => reads.watch(catalog.table(oid)),
+  };
+  const tables = shared.model.tables.entries().map(([oid, table]) => [oid, reads.watch(table)] as const);
+  const model = { ...shared.model, tables: new Map(tables) };
+  const most = {
+    model: await reads.mostOf(buildModelInSlices(watched, { role, extensions })),
+    schema: await reads.mostOf(buildSchemaInSlices(model)),
+    introspection: await reads.mostOf(buildIntrospectionSchema(model, 'always')!),
+  };
+  // A few members of each table where they are listed or filtered, but not each column of each.
+  const tooMany = Object.entries(most).filter(([, count]) => count > 8 * tableCount);
+  expect(tooMany).toEqual([]);
 });
 
 test('A role whose model exists is answered while that of another is built', async () => {

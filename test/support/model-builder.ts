@@ -119,6 +119,7 @@ export function table(oid: string, baseName: string, columns: readonly Column[],
     keys: [],
     rowWrites: [],
     addedTypes: [],
+    sharedTypes: [],
     ...change,
   };
 }

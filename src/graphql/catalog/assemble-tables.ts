@@ -33,7 +33,9 @@ export interface TableRows {
 export function* linkTables(source: TableRows): Sliced<CatalogTable[]> {
   const columns = yield* columnsByTable(source);
   const indexes = Map.groupBy(source.indexes, (index) => index.indrelid);
+  if (sliceIsOver()) yield;
   const constraints = Map.groupBy(source.constraint_columns, ([table]) => table);
+  if (sliceIsOver()) yield;
   const userCode = new Map(source.user_code);
   const baseOf = findViewBases(source.view_queries, indexes);
   const nullOrders = byColumn(source.unusual_null_orders);
@@ -93,7 +95,10 @@ function* columnsByTable(source: TableRows): Sliced<ReadonlyMap<string, readonly
       add(lists, index);
     }
   }
-  for (const columns of tables.values()) columns.sort((a, b) => a.attnum - b.attnum);
+  for (const columns of tables.values()) {
+    if (sliceIsOver()) yield;
+    columns.sort((a, b) => a.attnum - b.attnum);
+  }
   return tables;
 }
 

@@ -164,7 +164,7 @@ function* buildContent(context: ModelContext): Sliced<Content> {
   const linked = yield* addManyToMany(context, { tables, relationships, routines });
   yield* noteUnlinked(context, { tables: linked, relationships, routines });
   const named = yield* addNames(context, { tables: linked, enums, routines, composites: composites.types, claims });
-  const kept = named.tables.values().map((each) => [each.oid, context.keep.table(each)] as const);
+  const kept = yield* mapInSlices(named.tables.values(), (each) => [each.oid, context.keep.table(each)] as const);
   const writeOnly = yield* writeOnlyTables(context, { types, claims, functions: fields });
   return { ...named, tables: new Map(kept), writeOnly };
 }

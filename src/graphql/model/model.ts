@@ -191,6 +191,8 @@ export interface Table extends QualifiedName {
   readonly rowWrites: readonly WriteCommand[];
   /** The table's extension types whose names are free. */
   readonly addedTypes: readonly TableType[];
+  /** Shared extension types that it uses, if their names are free. */
+  readonly sharedTypes: readonly SharedType[];
 }
 
 /** A unique index that an insert can name for conflicts; as `on conflict` takes it, so without its name. */

@@ -39,6 +39,7 @@ import { orderByDirectionType } from './types/order-by-direction.ts';
 import { defineOrderByTypes } from './types/order-by-type.ts';
 import { buildQueryType, buildSubscriptionType } from './types/query-type.ts';
 import { defineRelatedFilterTypes } from './types/related-filter-types.ts';
+import { tablesByName } from './types/root-fields.ts';
 import { scalarTypes } from './types/scalars.ts';
 import { defineSearchTypes } from './types/search-types.ts';
 import { defineConflictTypes } from './types/write/conflict-types.ts';
@@ -155,12 +156,18 @@ function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchem
   if (model.addedTypes.includes('DateTruncation') && tables.some(({ addedTypes }) => addedTypes.includes('groupBy'))) {
     types.define(dateTruncationType.name, () => dateTruncationType);
   }
-  const query = yield* buildQueryType(context);
-  types.define('Query', () => query);
-  const mutation = yield* buildMutationType(context);
-  if (mutation !== null) types.define('Mutation', () => mutation);
-  const subscription = yield* buildSubscriptionType(context);
-  if (subscription !== null) types.define('Subscription', () => subscription);
+  const byName = yield* tablesByName(model);
+  const roots = [
+    buildQueryType(context, byName),
+    yield* buildMutationType(context, byName),
+    buildSubscriptionType(context, byName),
+  ];
+  for (const root of roots) {
+    if (root === null) continue;
+    types.define(root.name, () => root);
+    // All are about to be described.
+    if (options.displayDefaults) yield* root.sortNames();
+  }
   return new LazySchema(types, () => tables.map((table) => table.baseName));
 }
 

@@ -6,6 +6,7 @@
  * The types are valid by construction, so it is not validated again.
  */
 import {
+  type GraphQLAbstractType,
   GraphQLIncludeDirective,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
@@ -77,14 +78,24 @@ export class LazySchema extends GraphQLSchema {
     this.#implementations = null;
   }
 
-  override getImplementations(type: GraphQLInterfaceType) {
-    if (type.name !== 'Node') return { objects: [], interfaces: [] };
-    this.#implementations ??= [...this.#objectNames()].sort().map((name) => {
+  /** The implementations of `Node` one by one. */
+  *eachImplementation(): Iterable<GraphQLObjectType> {
+    for (const name of [...this.#objectNames()].sort()) {
       const object = this.types.find(name);
       invariant(isObjectType(object), `${name} is an object type`);
-      return object;
-    });
+      yield object;
+    }
+  }
+
+  override getImplementations(type: GraphQLInterfaceType) {
+    if (type.name !== 'Node') return { objects: [], interfaces: [] };
+    this.#implementations ??= [...this.eachImplementation()];
     return { objects: this.#implementations, interfaces: [] };
+  }
+
+  /** Without a list of all, which fragments on the result of `node` would need. */
+  override isSubType(type: GraphQLAbstractType, maybe: GraphQLInterfaceType | GraphQLObjectType): boolean {
+    return maybe.getInterfaces().some(({ name }) => name === type.name);
   }
 }
 

@@ -14,7 +14,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { invariant } from '../../shared/invariant.ts';
-import { type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
+import { type Sliced, sliceIsOver, sortInSlices, withoutPauses } from '../../shared/slices.ts';
 import type { SharedType } from '../model/extensions/shared-types.ts';
 import { tableTypeNames, tableTypeSuffixes } from '../model/inflect.ts';
 import type { Model, Table, TableType } from '../model/model.ts';
@@ -111,12 +111,14 @@ export class TypeRegistry {
     for (const name of otherNames(table)) this.#others.set(name, baseName);
   }
 
-  /** Registers the types of all tables. */
-  *defineAll(): Sliced<void> {
+  /** Registers the types of all tables, and sorts their names. */
+  *defineAll(): Sliced<readonly string[]> {
     for (const baseName of this.#tables.keys()) {
       if (sliceIsOver()) yield;
       this.#reach(baseName);
     }
+    this.#names ??= yield* sortInSlices(this.#makers.keys());
+    return this.#names;
   }
 
   #reach(baseName: string): void {
@@ -141,9 +143,7 @@ export class TypeRegistry {
 
   /** All names in code-point order. */
   names(): readonly string[] {
-    withoutPauses(this.defineAll());
-    this.#names ??= [...this.#makers.keys()].sort();
-    return this.#names;
+    return withoutPauses(this.defineAll());
   }
 
   has(name: string): boolean {

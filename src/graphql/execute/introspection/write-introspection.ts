@@ -22,6 +22,7 @@ import {
   getNullableType,
   getOperationAST,
   getVariableValues,
+  isInterfaceType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -167,6 +168,7 @@ function compileField(
     values ??= getArgumentValues(field, node, scope.variables);
     // graphql-js would make all of them at once. None is deprecated.
     if (field.name === 'fields' && source instanceof RootType) return source.eachField();
+    if (field.name === 'possibleTypes' && isInterfaceType(source)) return scope.schema.eachImplementation();
     return field.resolve?.(source, values, undefined, info);
   };
   const describesAll = field.name === 'types' && parentType.name === '__Schema';

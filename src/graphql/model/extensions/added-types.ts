@@ -15,6 +15,7 @@ import { otherTableName } from '../tables/tables.ts';
 import { type Named, rowOf } from './added-entries.ts';
 import { isUpsertable } from './conflict-targets.ts';
 import { nestedTypes } from './nested-writes.ts';
+import { findReachedTables, type ReachedTables } from './reached-tables.ts';
 import type { SharedType } from './shared-types.ts';
 import { claimKeyInputs } from './table-keys.ts';
 import { noteTakenName } from './taken-names.ts';
@@ -26,17 +27,17 @@ type Needed = (context: ModelContext, named: NamedFields) => (table: Table) => r
 /** What has got its name so far: also the tables with a field for lists of updates, by oid. */
 interface NamedFields extends Named {
   readonly batched: ReadonlySet<string>;
+  readonly reached: ReachedTables;
 }
 
-const relatedFilters: Needed = (context, { tables }) => {
-  const collections = collectionsWith('filterable', tables);
+const relatedFilters: Needed = (context, { reached }) => {
   return (table) =>
-    collections.has(table.oid) && hasExtension(context, table, 'reads') ? collectionFilterTypes(table) : [];
+    reached.filterable.many.has(table.oid) && hasExtension(context, table, 'reads') ? collectionFilterTypes(table) : [];
 };
 
-const relatedOrders: Needed = (context, { tables }) => {
-  const collections = collectionsWith('orderable', tables);
-  return (table) => (collections.has(table.oid) && hasExtension(context, table, 'reads') ? ['aggregateOrderBy'] : []);
+const relatedOrders: Needed = (context, { reached }) => {
+  return (table) =>
+    reached.orderable.many.has(table.oid) && hasExtension(context, table, 'reads') ? ['aggregateOrderBy'] : [];
 };
 
 const groups: Needed = (context, { tables }) => {
@@ -59,7 +60,7 @@ function reachedByKeys(grouped: readonly Table[], tables: ReadonlyMap<string, Ta
 }
 
 /** The tables whose field for lists of updates has a free name, by oid. */
-function batchedTables(context: ModelContext, named: Named): ReadonlySet<string> {
+function* batchedTables(context: ModelContext, named: Named): Sliced<ReadonlySet<string>> {
   const taken = mutationFields(named);
   const isBatched = (table: Table) => {
     if (!table.update || !hasExtension(context, table, 'writes')) return false;
@@ -68,12 +69,12 @@ function batchedTables(context: ModelContext, named: Named): ReadonlySet<string>
     if (holder !== undefined) noteTakenName(context, table, { name, holder });
     return holder === undefined;
   };
-  return new Set(
-    named.tables
-      .values()
-      .filter(isBatched)
-      .map(({ oid }) => oid),
-  );
+  const batched = new Set<string>();
+  for (const table of named.tables.values()) {
+    if (sliceIsOver()) yield;
+    if (isBatched(table)) batched.add(table.oid);
+  }
+  return batched;
 }
 
 /** Of two features, the first gets a name that both need. */
@@ -83,39 +84,43 @@ const features: readonly Needed[] = [
   (context) => (table) => (hasExtension(context, table, 'reads') && table.columns.some(isInColumns) ? ['column'] : []),
   groups,
   () => conflictTypes,
-  (_, { tables }) => nestedTypes(tables),
+  (_, { reached }) => nestedTypes(reached),
   (context) => (table) => (hasExtension(context, table, 'writes') ? operatorTypes(table) : []),
   (_, { batched }) =>
     ({ oid }) =>
       batched.has(oid) ? ['updateEntry'] : [],
 ];
 
-/** Types shared by tables with the extension `reads`, which the schema has if a table uses them. */
-const sharedTypes: readonly (readonly [(table: Table) => boolean, ...SharedType[]])[] = [
-  [hasNullTest, 'OpaqueIsFilter'],
-  [hasJsonFilter, 'JSONPathFilter', 'JSONIsFilter'],
-  [hasSearchFilter, 'TextSearchFilter', 'TextSearchOrder'],
-  [({ addedTypes }) => addedTypes.includes('groupBy'), 'DateTruncation'],
-];
+/** The shared types that tables use, in naming order. */
+const sharedTypes = [
+  'OpaqueIsFilter',
+  'JSONPathFilter',
+  'JSONIsFilter',
+  'TextSearchFilter',
+  'TextSearchOrder',
+  'DateTruncation',
+  'NestedReplace',
+] as const satisfies readonly SharedType[];
 
-/** Whether the table has filters of JSON values. */
-export function hasJsonFilter(table: Table): boolean {
-  return hasFilterOf(table, isJson);
-}
+/** One list, because most tables use none. */
+const noSharedTypes: readonly SharedType[] = [];
 
-/** Whether the table has text search filters. */
-export function hasSearchFilter(table: Table): boolean {
-  return hasFilterOf(table, isSearchable);
+function sharedTypesOf(context: ModelContext, table: Table): readonly SharedType[] {
+  const replaced: readonly SharedType[] = table.addedTypes.includes('nestedUpdate') ? ['NestedReplace'] : noSharedTypes;
+  if (!hasExtension(context, table, 'reads')) return replaced;
+  const used: SharedType[] = [...replaced];
+  if (hasFilterOf(table, isJson)) used.push('JSONPathFilter', 'JSONIsFilter');
+  if (hasFilterOf(table, isSearchable)) used.push('TextSearchFilter', 'TextSearchOrder');
+  // Columns of other types have no filter at all.
+  if (table.filterFunctions.some(({ input, type }) => input === null && isNullTested(type)))
+    used.push('OpaqueIsFilter');
+  if (table.addedTypes.includes('groupBy')) used.push('DateTruncation');
+  return used.length === 0 ? noSharedTypes : used;
 }
 
 /** Whether filters only tell whether there is a value: PostgreSQL cannot compare those of the type. */
 export function isNullTested(type: ValueType): boolean {
   return !isJson(type) && type.cast.lacks === 'equality';
-}
-
-/** Whether the table has such filters, which only functions have. */
-export function hasNullTest({ filterFunctions }: Table): boolean {
-  return filterFunctions.some(({ input, type }) => input === null && isNullTested(type));
 }
 
 function hasFilterOf({ columns, filterFunctions }: Table, isSuch: (type: ValueType | null) => boolean): boolean {
@@ -192,14 +197,6 @@ function hasAggregates({ aggregate, columns }: Table): boolean {
   return aggregate && columns.some(({ fieldName, min, sum }) => fieldName !== null && (min !== null || sum !== null));
 }
 
-/** The tables that to-many relationships with such an entry lead to. */
-function collectionsWith(flag: 'filterable' | 'orderable', tables: ReadonlyMap<string, Table>): ReadonlySet<string> {
-  const relationships = [...tables.values()].flatMap((table) => table.relationships);
-  return new Set(
-    relationships.filter(({ cardinality, [flag]: has }) => has && cardinality === 'many').map(({ target }) => target),
-  );
-}
-
 /** The tables with the types of their extensions, the shared types, and the routines and composite types that get their names. */
 export function* addTypes(
   context: ModelContext,
@@ -207,22 +204,20 @@ export function* addTypes(
 ): Sliced<Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'>> {
   const { tables, claims } = named;
   const functions = yield* mapInSlices(tables.values(), (table) => claimFunctionInputs(context, table, named));
-  const batched = batchedTables(context, named);
-  const added = yield* claimTableTypes(context, { ...named, batched });
+  const batched = yield* batchedTables(context, named);
+  const reached = yield* findReachedTables(tables.values());
+  const added = yield* claimTableTypes(context, { ...named, batched, reached });
   const { routines, composites } = claimRoutineTypes(context, named);
   const withTypes = yield* mapInSlices([...tables.values()].entries(), ([index, table]): Table => {
     const addedTypes = added.get(table.oid) ?? [];
     const keys = addedTypes.includes('key') ? claimKeyInputs(context, table, named.claims) : [];
     const updateMany = batched.has(table.oid) && addedTypes.includes('updateEntry');
-    const whole = { ...table, ...functions[index], keys, updateMany, addedTypes };
-    return routines.size === named.routines.size ? whole : keepRoutines(whole, routines);
+    const made = { ...table, ...functions[index], keys, updateMany, addedTypes };
+    const whole = routines.size === named.routines.size ? made : keepRoutines(made, routines);
+    return { ...whole, sharedTypes: sharedTypesOf(context, whole) };
   });
-  const readable = withTypes.filter((table) => hasExtension(context, table, 'reads'));
-  const replaces = withTypes.some(({ addedTypes }) => addedTypes.includes('nestedUpdate'));
-  const addedTypes = sharedTypes
-    .flatMap(([isUsedBy, ...types]) => (readable.some(isUsedBy) ? types : []))
-    .concat(replaces ? ['NestedReplace'] : [])
-    .filter((type) => claimShared(context, tables, type, claims));
+  const used = new Set(withTypes.flatMap((table) => table.sharedTypes));
+  const addedTypes = sharedTypes.filter((type) => used.has(type) && claimShared(context, tables, type, claims));
   return { tables: new Map(withTypes.map((table) => [table.oid, table])), routines, composites, addedTypes };
 }
 

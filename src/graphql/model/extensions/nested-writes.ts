@@ -1,5 +1,6 @@
 /** Related rows in inserts and updates (extension `writes`, docs/nested-writes.md). */
 import type { Column, Relationship, Table, TableType } from '../model.ts';
+import type { ReachedTables } from './reached-tables.ts';
 
 /** Rows that `replace` removes at most, unless the caller says another number. */
 export const replacedAtMost = 30;
@@ -60,24 +61,17 @@ function columnOf({ columns }: Table, number: number): Column | undefined {
 }
 
 /** The types that each table needs for being nested. */
-export function nestedTypes(tables: ReadonlyMap<string, Table>): (table: Table) => readonly TableType[] {
-  const relationships = [...tables.values()].flatMap((table) => table.relationships);
-  const reached = (isSuch: (relationship: Relationship) => boolean) =>
-    new Set(relationships.filter(isSuch).map(({ target }) => target));
-  const ones = reached(({ insertable, cardinality }) => insertable && cardinality === 'one');
-  const many = reached(({ insertable, cardinality }) => insertable && cardinality === 'many');
-  const updatedOnes = reached(({ updatable, cardinality }) => updatable && cardinality === 'one');
-  const updatedMany = reached(({ updatable, cardinality }) => updatable && cardinality === 'many');
+export function nestedTypes({ insertable, updatable }: ReachedTables): (table: Table) => readonly TableType[] {
   return (table) => {
     const { oid, keys } = table;
-    const inserted: readonly TableType[] = many.has(oid)
-      ? ['nestedInsert', ...(ones.has(oid) ? (['nestedInsertOne'] as const) : [])]
-      : ones.has(oid)
+    const inserted: readonly TableType[] = insertable.many.has(oid)
+      ? ['nestedInsert', ...(insertable.one.has(oid) ? (['nestedInsertOne'] as const) : [])]
+      : insertable.one.has(oid)
         ? ['nestedInsertOnly']
         : [];
     const updated: readonly TableType[] = [
-      ...(updatedMany.has(oid) ? (['nestedUpdate'] as const) : []),
-      ...(updatedOnes.has(oid) ? (['nestedUpdateOne'] as const) : []),
+      ...(updatable.many.has(oid) ? (['nestedUpdate'] as const) : []),
+      ...(updatable.one.has(oid) ? (['nestedUpdateOne'] as const) : []),
     ];
     // Entries of updates choose the rows of deletes and disconnections, too.
     const hasEntry = updated.length > 0 && (table.update || table.delete);

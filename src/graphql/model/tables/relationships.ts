@@ -55,12 +55,11 @@ export function* buildRelationships(
     if (!local.added || hasExtension(context, foreign, 'reads')) add(context, inbound, key.foreign, made.inbound);
   }
   const oids = new Set([...outbound.keys(), ...inbound.keys()]);
-  return new Map(
-    [...oids].map((oid) => {
-      const all = [...(outbound.get(oid) ?? []), ...(inbound.get(oid) ?? [])];
-      return [oid, context.keep.part('relationships', oid, all, () => all)];
-    }),
-  );
+  const lists = yield* mapInSlices(oids, (oid) => {
+    const all = [...(outbound.get(oid) ?? []), ...(inbound.get(oid) ?? [])];
+    return [oid, context.keep.part('relationships', oid, all, () => all)] as const;
+  });
+  return new Map(lists);
 }
 
 function add(

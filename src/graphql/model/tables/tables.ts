@@ -34,6 +34,7 @@ export const nothingAdded = {
   rowWrites: [],
   updateMany: false,
   addedTypes: [],
+  sharedTypes: [],
 } as const satisfies Partial<Table>;
 
 /** Bits of `updatable_mask`. */

@@ -6,7 +6,7 @@ import {
   type GraphQLNullableInputType,
 } from 'graphql';
 import { invariant } from '../../../shared/invariant.ts';
-import { hasNullTest, isNullTested } from '../../model/extensions/added-types.ts';
+import { isNullTested } from '../../model/extensions/added-types.ts';
 import type { SharedType } from '../../model/extensions/shared-types.ts';
 import type { FunctionEntry, Routine, Table } from '../../model/model.ts';
 import { isJson } from '../../model/tables/columns.ts';
@@ -26,7 +26,8 @@ type NamedInputField = readonly [string, GraphQLInputFieldConfig | null];
 /** Registers the filter for values that PostgreSQL cannot compare, if the schema has it. */
 export function defineIsFilter(context: SchemaContext, tables: readonly Table[]): void {
   const name: SharedType = 'OpaqueIsFilter';
-  if (!context.model.addedTypes.includes(name) || !tables.some(hasNullTest)) return;
+  if (!context.model.addedTypes.includes(name)) return;
+  if (!tables.some(({ sharedTypes }) => sharedTypes.includes(name))) return;
   const description = describesAnything(context) ? 'Conditions on values that cannot be compared.' : null;
   const fields = { is: typed(filterIsType, { kind: 'operator', operator: 'is' }) };
   context.types.define(name, () => new GraphQLInputObjectType({ name, description, fields }));

@@ -1,6 +1,5 @@
 /** The filter inputs of JSON columns: the content of `jsonb`, only null or not for `json` (docs/filters.md). */
 import { type GraphQLInputFieldConfigMap, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
-import { hasJsonFilter } from '../../model/extensions/added-types.ts';
 import type { SharedType } from '../../model/extensions/shared-types.ts';
 import { comparedAs, type Table, type ValueType } from '../../model/model.ts';
 import { isJsonValue } from '../../model/tables/columns.ts';
@@ -20,7 +19,7 @@ export const jsonPathArgument = typed(texts, { kind: 'json_at' });
 /** Registers the types that the schema has. */
 export function defineJsonFilterTypes(context: SchemaContext, tables: readonly Table[]): void {
   const { model, types } = context;
-  if (!tables.some(hasJsonFilter)) return;
+  if (!tables.some(({ sharedTypes }) => sharedTypes.includes(partName))) return;
   const isDescribed = describesAnything(context);
   const define = (name: string, of: string, fields: () => GraphQLInputFieldConfigMap) => {
     const description = isDescribed ? `Conditions on ${of}.` : null;

@@ -5,15 +5,25 @@ import { typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { valueType } from './value-type.ts';
 
+/** Whether each key column can be an argument. For all tables of a schema, of which few are asked for. */
+export function hasKeyArguments(context: SchemaContext, { primaryKey, columns }: Table): boolean {
+  const names: string[] = [];
+  for (const number of primaryKey) {
+    const column = columns.find((each) => each.number === number);
+    if (!column?.type || column.fieldName === null || names.includes(column.fieldName)) return false;
+    if (valueType(context, column.type) === null) return false;
+    names.push(column.fieldName);
+  }
+  return true;
+}
+
 /** One required argument per key column, in key order; null if a column cannot be an argument. */
 export function keyArguments(context: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap | null {
-  const args: GraphQLFieldConfigArgumentMap = {};
-  for (const number of table.primaryKey) {
-    const column = table.columns.find((each) => each.number === number);
-    const type = column?.type ? valueType(context, column.type) : null;
-    if (!column || !type || column.fieldName === null) return null;
-    args[column.fieldName] = typed(new GraphQLNonNull(type), { kind: 'key', column });
-  }
-  // Two key columns with one field name cannot both be given.
-  return Object.keys(args).length === table.primaryKey.length ? args : null;
+  if (!hasKeyArguments(context, table)) return null;
+  const args = table.primaryKey.map((number) => {
+    const column = table.columns.find((each) => each.number === number)!;
+    const type = new GraphQLNonNull(valueType(context, column.type!)!);
+    return [column.fieldName!, typed(type, { kind: 'key', column })] as const;
+  });
+  return Object.fromEntries(args);
 }

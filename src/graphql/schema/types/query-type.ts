@@ -1,44 +1,49 @@
 /** The roots that only read: `node`, every table's collection and lookup by key, and the routines that write nothing. */
-import { type GraphQLFieldConfig, GraphQLNonNull, type GraphQLObjectType } from 'graphql';
-import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
+import { type GraphQLFieldConfig, GraphQLNonNull } from 'graphql';
 import { tableRootFields, tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { describeRoot } from '../describe-type.ts';
 import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { argumentsOfConnection } from './connection-types.ts';
-import { keyArguments } from './key-arguments.ts';
+import { hasKeyArguments, keyArguments } from './key-arguments.ts';
 import { nodeIdName, nodeInterface } from './object-type.ts';
+import { RootFields, type TablesByName } from './root-fields.ts';
 import { type FieldMaker, type RootEntry, RootType } from './root-type.ts';
 import { compareOids, rootRoutines } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
 
 /** `Query`; never empty, because it has `node`. */
-export function* buildQueryType(context: SchemaContext): Sliced<GraphQLObjectType> {
-  return new RootType('Query', yield* readingFields(context), describeRoot(context, 'Query'));
+export function buildQueryType(context: SchemaContext, byName: TablesByName): RootType {
+  return new RootType('Query', readingFields(context, byName, context.isVisible), describeRoot(context, 'Query'));
 }
 
 /** `Subscription`: the fields of `Query`, of namespaces with live queries; null where no namespace has them. */
-export function* buildSubscriptionType(context: SchemaContext): Sliced<GraphQLObjectType | null> {
+export function buildSubscriptionType(context: SchemaContext, byName: TablesByName): RootType | null {
   const { model } = context;
   const live = new Set(
     model.namespaces.filter(({ extensions }) => extensions.includes('live')).map(({ name }) => name),
   );
   if (!model.namespaces.some(({ name }) => live.has(name) && context.isVisible(name))) return null;
   const isVisible = (namespace: string) => live.has(namespace) && context.isVisible(namespace);
-  const fields = yield* readingFields(context, isVisible);
+  const fields = readingFields(context, byName, isVisible);
   return new RootType('Subscription', fields, describeRoot(context, 'Subscription'));
 }
 
 /** Fields of tables take precedence over routines. @param isVisible Of the namespaces that have any. */
-function* readingFields(context: SchemaContext, isVisible = context.isVisible): Sliced<readonly RootEntry[]> {
-  const node = ['node', () => nodeField] as const;
-  // Tables that differ only in the case of the first letter have the same root names; the older one gets them.
-  const youngestFirst = [...context.model.tables.values()].sort((a, b) => compareOids(b.oid, a.oid));
-  const ofTables = yield* mapInSlices(youngestFirst, (table) =>
-    tableEntries(context, table, isVisible(table.namespace)),
-  );
-  return [...rootRoutines(context, 'query', isVisible), ...ofTables.flat(), node];
+function readingFields(
+  context: SchemaContext,
+  byName: TablesByName,
+  isVisible: SchemaContext['isVisible'],
+): RootFields {
+  return new RootFields({
+    routines: rootRoutines(context, 'query', isVisible),
+    byName,
+    // Tables that differ only in the case of the first letter have the same root names; the older one gets them.
+    compare: (one, other) => compareOids(other.table.oid, one.table.oid),
+    entriesOf: (table) => tableEntries(context, table, isVisible(table.namespace)),
+    others: [['node', () => nodeField]],
+  });
 }
 
 const nodeField: GraphQLFieldConfig<unknown, unknown> = {
@@ -49,7 +54,7 @@ const nodeField: GraphQLFieldConfig<unknown, unknown> = {
 
 function tableEntries(context: SchemaContext, table: Table, isVisible: boolean): RootEntry[] {
   const names = tableRootFields(table.baseName);
-  const hasKey = table.byPk && keyArguments(context, table) !== null;
+  const hasKey = table.byPk && hasKeyArguments(context, table);
   return [
     ...(table.rootField ? [[names.collection, isVisible ? collection(context, table) : null] as const] : []),
     ...(hasKey ? [[names.byPk, isVisible ? byPk(context, table) : null] as const] : []),

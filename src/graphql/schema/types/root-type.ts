@@ -1,8 +1,9 @@
 /**
- * A root type that makes its fields on first use: ten thousand tables have twenty thousand of them, each with its own
+ * A root type that makes its fields on first use: ten thousand tables have ninety thousand of them, each with its own
  * arguments and types, and an operation uses a few.
  */
 import { type GraphQLField, type GraphQLFieldConfig, type GraphQLFieldMap, GraphQLObjectType } from 'graphql';
+import { type Sliced, sliceIsOver, sortInSlices, withoutPauses } from '../../../shared/slices.ts';
 import { lazyRecord } from '../lazy-schema.ts';
 
 /** Makes a root field. */
@@ -10,27 +11,38 @@ export type FieldMaker = () => GraphQLFieldConfig<unknown, unknown>;
 /** Null takes the name for a field that this schema does not show, as in field-map.ts. */
 export type RootEntry = readonly [name: string, make: FieldMaker | null];
 
+/** The fields of a root. */
+export interface RootSource {
+  /** What has the name; null: nothing, or what this schema does not show. */
+  find(name: string): FieldMaker | null;
+  /** Everything in any order; some names come twice. */
+  entries(): Iterable<RootEntry>;
+}
+
 type Field = GraphQLField<unknown, unknown>;
 
 /** `Query`, `Mutation` or `Subscription`. */
 export class RootType extends GraphQLObjectType<unknown, unknown> {
-  readonly #fields: GraphQLFieldMap<unknown, unknown>;
+  readonly #source: RootSource;
   readonly #describe: (field: Field) => void;
-  /** It has any that this schema shows. */
-  readonly hasFields: boolean;
+  readonly #made = new Map<string, Field>();
+  readonly #fields: GraphQLFieldMap<unknown, unknown>;
+  #names: readonly string[] | null = null;
 
-  /** @param entries The last one of a name wins. @param words Its description, and the describer of its fields. */
+  /** @param words Its description, and the describer of its fields. */
   constructor(
     name: string,
-    entries: readonly RootEntry[],
+    source: RootSource,
     words: { readonly description: string | null; describe(field: Field): void },
   ) {
     super({ name, description: words.description, fields: {} });
+    this.#source = source;
     this.#describe = words.describe;
-    // Of several with one name, the last one counts.
-    const makers = new Map(entries);
-    this.hasFields = makers.values().some((make) => make !== null);
-    this.#fields = this.#lazyFields(makers);
+    this.#fields = lazyRecord({
+      names: () => withoutPauses(this.sortNames()),
+      has: (field) => this.#made.has(field) || source.find(field) !== null,
+      find: (field) => this.#find(field),
+    });
   }
 
   /** The fields by name, ordered by name. */
@@ -40,22 +52,39 @@ export class RootType extends GraphQLObjectType<unknown, unknown> {
 
   /** The same one by one. */
   *eachField(): Iterable<Field> {
-    for (const name of Object.keys(this.#fields)) yield this.#fields[name]!;
+    for (const name of withoutPauses(this.sortNames())) yield this.#find(name)!;
   }
 
-  #lazyFields(makers: ReadonlyMap<string, FieldMaker | null>): GraphQLFieldMap<unknown, unknown> {
-    let sorted: readonly string[] | null = null;
-    const names = () => {
-      sorted ??= [...makers].flatMap(([name, make]) => (make === null ? [] : [name])).sort();
-      return sorted;
-    };
-    const made = new Map<string, Field>();
-    const find = (name: string): Field | undefined => {
-      const config = made.has(name) ? undefined : makers.get(name)?.();
-      if (config !== undefined) made.set(name, this.#makeField(name, config));
-      return made.get(name);
-    };
-    return lazyRecord({ names, has: (name) => makers.get(name) != null, find });
+  /** Whether this schema shows any. */
+  *hasFields(): Sliced<boolean> {
+    for (const [name, make] of this.#source.entries()) {
+      if (sliceIsOver()) yield;
+      if (make !== null && this.#source.find(name) !== null) return true;
+    }
+    return false;
+  }
+
+  /** The names in order, kept for those who ask for all fields. */
+  *sortNames(): Sliced<readonly string[]> {
+    if (this.#names !== null) return this.#names;
+    const shown = new Map<string, boolean>();
+    for (const [name, make] of this.#source.entries()) {
+      if (sliceIsOver()) yield;
+      shown.set(name, shown.has(name) ? this.#source.find(name) !== null : make !== null);
+    }
+    const names = shown.entries().flatMap(([name, isShown]) => (isShown ? [name] : []));
+    this.#names = yield* sortInSlices(names);
+    return this.#names;
+  }
+
+  #find(name: string): Field | undefined {
+    const known = this.#made.get(name);
+    if (known !== undefined) return known;
+    const make = this.#source.find(name);
+    if (make === null) return undefined;
+    const field = this.#makeField(name, make());
+    this.#made.set(name, field);
+    return field;
   }
 
   /** graphql-js makes fields only for whole types. */

@@ -6,7 +6,6 @@ import {
   GraphQLInputObjectType,
   GraphQLNonNull,
 } from 'graphql';
-import { hasSearchFilter } from '../../model/extensions/added-types.ts';
 import { rankedColumns } from '../../model/extensions/ranks.ts';
 import type { SharedType } from '../../model/extensions/shared-types.ts';
 import type { Table, ValueType } from '../../model/model.ts';
@@ -24,8 +23,7 @@ const { Boolean: BooleanType, Float, Int, Opaque, String: StringType } = scalarT
 /** Registers the types that the schema has. */
 export function defineSearchTypes(context: SchemaContext, tables: readonly Table[]): void {
   const { model, types } = context;
-  const uses = (table: Table) => hasSearchFilter(table) && context.hasReads(table.namespace);
-  if (!tables.some(uses)) return;
+  if (!tables.some(({ sharedTypes }) => sharedTypes.includes('TextSearchFilter'))) return;
   const isDescribed = describesAnything(context);
   const define = (name: SharedType, text: string, fields: () => GraphQLInputFieldConfigMap) => {
     if (!model.addedTypes.includes(name)) return;

@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest';
 import type { Model } from '../../../../src/graphql/model/model.ts';
 import { buildSchema } from '../../../../src/graphql/schema/build-schema.ts';
 import { argumentOrigin, fieldOrigin, inputFieldOrigin } from '../../../../src/graphql/schema/origin.ts';
-import { RootType } from '../../../../src/graphql/schema/types/root-type.ts';
+import { type RootEntry, RootType } from '../../../../src/graphql/schema/types/root-type.ts';
 import { validateDocument } from '../../../../src/graphql/schema/validate.ts';
 import {
   column,
@@ -449,16 +449,14 @@ test('a type of the schema or a field of its roots is made when it is read, and 
     made += 1;
     return { type: GraphQLInt };
   };
-  const root = new RootType(
-    'Query',
-    [
-      ['b', field],
-      ['a', field],
-      ['hidden', null],
-      ['b', field],
-    ],
-    { description: null, describe: () => {} },
-  );
+  const entries: readonly RootEntry[] = [
+    ['b', field],
+    ['a', field],
+    ['hidden', null],
+    ['b', field],
+  ];
+  const source = { find: (name: string) => new Map(entries).get(name) ?? null, entries: () => entries };
+  const root = new RootType('Query', source, { description: null, describe: () => {} });
   const fields = root.getFields();
   expect([Object.keys(fields), 'a' in fields, 'hidden' in fields, 'constructor' in fields]).toEqual([
     ['a', 'b'],

@@ -2,19 +2,14 @@
  * The mutation root: insert, update and delete of every table that allows them, and the routines that may write
  * (docs/mutations.md, docs/functions.md). It exists only if it has a field.
  */
-import {
-  type GraphQLFieldConfig,
-  type GraphQLFieldConfigArgumentMap,
-  GraphQLList,
-  GraphQLNonNull,
-  type GraphQLObjectType,
-} from 'graphql';
-import { mapInSlices, type Sliced } from '../../../../shared/slices.ts';
+import { type GraphQLFieldConfig, type GraphQLFieldConfigArgumentMap, GraphQLList, GraphQLNonNull } from 'graphql';
+import type { Sliced } from '../../../../shared/slices.ts';
 import { tableRootFields, tableTypeNames } from '../../../model/inflect.ts';
 import type { Table, WriteCommand } from '../../../model/model.ts';
 import { describeRoot } from '../../describe-type.ts';
 import { typed, withOrigin } from '../../origin.ts';
 import type { SchemaContext } from '../../schema-context.ts';
+import { RootFields, type TablesByName } from '../root-fields.ts';
 import { type RootEntry, RootType } from '../root-type.ts';
 import { rootRoutines } from '../routine-fields.ts';
 import { scalarTypes } from '../scalars.ts';
@@ -26,12 +21,16 @@ import { hasWriteInput } from './write-types.ts';
 const commands = ['insert', 'update', 'delete'] as const;
 
 /** `Mutation`, null without fields. Fields of tables take precedence over routines. */
-export function* buildMutationType(context: SchemaContext): Sliced<GraphQLObjectType | null> {
-  const tables = [...context.model.tables.values(), ...context.model.writeOnly];
-  const ofTables = yield* mapInSlices(tables, (table) => tableEntries(context, table));
-  const entries = [...rootRoutines(context, 'mutation'), ...ofTables.flat()];
-  const mutation = new RootType('Mutation', entries, describeRoot(context, 'Mutation'));
-  return mutation.hasFields ? mutation : null;
+export function* buildMutationType(context: SchemaContext, byName: TablesByName): Sliced<RootType | null> {
+  const fields = new RootFields({
+    routines: rootRoutines(context, 'mutation'),
+    byName,
+    compare: (one, other) => one.place - other.place,
+    entriesOf: (table) => tableEntries(context, table),
+    others: [],
+  });
+  const mutation = new RootType('Mutation', fields, describeRoot(context, 'Mutation'));
+  return (yield* mutation.hasFields()) ? mutation : null;
 }
 
 function isVisible(context: SchemaContext, table: Table, command: WriteCommand): boolean {

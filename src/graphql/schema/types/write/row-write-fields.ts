@@ -5,7 +5,7 @@ import { tableTypeNames } from '../../../model/inflect.ts';
 import type { Table, WriteCommand } from '../../../model/model.ts';
 import { typed, withOrigin } from '../../origin.ts';
 import type { SchemaContext } from '../../schema-context.ts';
-import { keyArguments } from '../key-arguments.ts';
+import { hasKeyArguments, keyArguments } from '../key-arguments.ts';
 import type { RootEntry } from '../root-type.ts';
 import { conflictField } from './conflict-types.ts';
 import { changeArguments } from './update-types.ts';
@@ -18,7 +18,7 @@ export function rowWriteEntries(
 ): readonly RootEntry[] {
   return table.rowWrites.map((command): RootEntry => {
     const name = rowWriteField(table, command);
-    const hasKey = command === 'insert' || keyArguments(context, table) !== null;
+    const hasKey = command === 'insert' || hasKeyArguments(context, table);
     if (!hasKey || !isShown(command)) return [name, null];
     const make = () => ({
       type: context.types.object(table.baseName)!,
