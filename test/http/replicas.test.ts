@@ -16,6 +16,7 @@ import { openBrowser } from '../support/browser.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey } from '../support/http.ts';
+import { overEvents, overSocket, type Result } from '../support/live.ts';
 import { type ReplicatedServers, startReplicatedServers } from '../support/replica.ts';
 
 const schema = `
@@ -36,6 +37,9 @@ const schema = `
   create policy logged on watched using (log_access());
   create function server() returns text language sql stable as
     $$ select case when pg_is_in_recovery() then 'replica' else 'primary' end $$;
+  create table counted (id int primary key, n int not null);
+  insert into counted values (1, 0);
+  create function _answered_by(counted) returns text language sql stable as 'select public.server()';
   create function read_slowly() returns text language plpgsql stable as $$
     begin
       perform from public.scratch;
@@ -43,7 +47,7 @@ const schema = `
       return public.server();
     end $$;
   grant usage on schema public to anon;
-  grant select, insert, update, delete on note, scratch, fleeting, watched to anon;
+  grant select, insert, update, delete on note, scratch, fleeting, watched, counted to anon;
 `;
 
 const watch = `select set_config('pgreflect.login_role', 'authenticator', false);
@@ -313,6 +317,36 @@ describe('the model is as fresh as the server that answers', () => {
       noteByPk: { colour: 'red' },
     });
   });
+});
+
+test('live queries on replicas get each commit, also where a replica does not replay it, and never go back', async () => {
+  const query = 'subscription { row: countedByPk(id: 1) { n answeredBy } }';
+  const gateway = await start({ ...patient, liveIntervalMs: 20, livePollMs: 10 });
+  const rowOf = ({ data }: Result): { readonly n: number; readonly answeredBy: string } => data.row;
+  /** What somebody gets who comes now. */
+  const ask = async () => {
+    const heard = overEvents(gateway.url, { query });
+    const row = rowOf(await heard.next());
+    heard.stop();
+    return row;
+  };
+  const open = [overEvents(gateway.url, { query }), overSocket(gateway.url, { query })];
+  const answeredBy = new Set<string>();
+  for (let n = 1; n <= 30; n += 1) {
+    await servers.replica.query(`select pg_wal_replay_${n % 3 === 0 ? 'pause' : 'resume'}()`);
+    await servers.primary.query('update counted set n = n + 1');
+    const row = await ask();
+    expect(row.n).toBe(n);
+    answeredBy.add(row.answeredBy);
+    for (const heard of open) while (rowOf(await heard.next()).n !== n);
+  }
+  await servers.replica.query('select pg_wal_replay_resume()');
+  await eventually(ask, { n: 30, answeredBy: 'replica' });
+  for (const { results } of open) {
+    const counts = results.map((result) => rowOf(result).n);
+    expect(counts).toEqual([...counts].sort((one, other) => one - other));
+  }
+  expect(answeredBy).toContain('primary');
 });
 
 interface PageWork {

@@ -22,6 +22,8 @@ interface State {
   readonly n: number;
   /** Whether members see what belongs to their team. */
   readonly isOpen: boolean;
+  /** Whether those without an account see anything. */
+  readonly isPublic: boolean;
   readonly items: readonly Item[];
 }
 
@@ -36,23 +38,27 @@ const ofTeam = `team = ${claim('team')}`;
 export const closeTeams = `alter policy of_member on item using (${own}); update version set is_open = false`;
 export const openTeams = `alter policy of_member on item using (${own} or ${ofTeam}); update version set is_open = true`;
 
+/** Nobody without an account may read the table, and then everybody again. */
+export const hide = 'revoke select on item from anon; update version set is_public = false';
+export const show = 'grant select on item to anon; update version set is_public = true';
+
 export const changingTable = `
-  create table version (id int primary key, n int not null, is_open bool not null);
-  insert into version values (1, 0, true);
+  create table version (id int primary key, n int not null, is_open bool not null, is_public bool not null);
+  insert into version values (1, 0, true, true);
   create table item (
     id int primary key, owner text, team text not null, amount int not null, version_id int not null default 1 references version
   );
-  create function _pause(version) returns bool stable language plpgsql as $$ begin perform pg_sleep(0.3); return true; end $$;
+  create function _pause(version) returns bool stable language plpgsql as $$ begin perform pg_sleep(0.1 + random() * 0.1); return true; end $$;
   alter table item enable row level security;
   create policy for_all on item for select to anon using (owner is null);
   create policy of_member on item for select to authenticated using (${own} or ${ofTeam});
   grant select on version, item to anon, authenticated, service_role;
   create schema log;
-  create table log.state (n int primary key, is_open bool, items json);
-  insert into log.state values (0, true, '[]');
+  create table log.state (n int primary key, is_open bool, is_public bool, items json);
+  insert into log.state values (0, true, true, '[]');
 `;
 
-const record = `insert into log.state select n, is_open,
+const record = `insert into log.state select n, is_open, is_public,
   (select coalesce(json_agg(json_build_object('id', id, 'owner', owner, 'team', team, 'amount', amount) order by id), '[]') from item)
   from version`;
 
@@ -76,7 +82,7 @@ export class History {
   /** Reads what has been committed since. */
   async load(): Promise<number> {
     const found = await this.#database.query<State>(
-      'select n, is_open as "isOpen", items from log.state where n > $1 order by n',
+      'select n, is_open as "isOpen", is_public as "isPublic", items from log.state where n > $1 order by n',
       [this.newest],
     );
     for (const state of found) {

@@ -1,9 +1,6 @@
 /**
  * Live queries while four writers change the table at random: each event is a state that the table had for that caller, in
- * order, and the last one arrives.
- *
- * Verified with three faults in src/graphql/live, each of which it found: every seventh run gives the answer of the one
- * before, a newcomer gets the answer of a run that began before it came, and one change in twenty is not noticed.
+ * order, and the last one arrives. planted-faults.test.ts shows what it finds.
  */
 import { expect, onTestFinished, test } from 'vitest';
 import { runChanges } from './run-changes.ts';

@@ -8,23 +8,24 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../property/random.ts';
 import { testGateway } from '../support/gateway.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import type { WhenOver } from '../support/when-over.ts';
-import { changingTable, closeTeams, History, openTeams, Writer } from './changing-table.ts';
-import { people, Watcher } from './watcher.ts';
+import { changingTable, closeTeams, History, hide, openTeams, show, Writer } from './changing-table.ts';
+import { people, type Subscribe, subscribing, Watcher } from './watcher.ts';
 
 const writers = 4;
 const watchers = 60;
 const roundMs = 2000;
-const loneChanges = 4;
-/** How long the last state may take: on no machine so long, so it never comes. */
-const settleMs = 60_000;
-
+const loneChanges = 8;
 interface ChangesOptions {
   readonly seed: number;
   readonly seconds: number;
   /** Whether policies, grants and columns change, too. */
   readonly withSchemaChanges: boolean;
+  /** How they subscribe; as clients do unless told. */
+  readonly subscribe?: Subscribe;
+  /** How long the last state may take: unless told, on no machine so long, so it never comes. */
+  readonly settleMs?: number;
 }
 
 /** What has happened. */
@@ -39,11 +40,12 @@ interface Changes {
 /** Each with a version of its own. */
 const schemaChanges: readonly (readonly string[])[] = [
   ['alter table item add extra int default 1', 'alter table item drop extra'],
-  ['revoke select on item from anon', 'grant select on item to anon'],
+  [hide, show],
   [closeTeams, openTeams],
 ];
 
 export async function runChanges(options: ChangesOptions, whenOver: WhenOver): Promise<Changes> {
+  const { subscribe = subscribing, settleMs = 60_000 } = options;
   const random = createRandom(options.seed);
   const watch = readFileSync(new URL('../../sql/watch.sql', import.meta.url), 'utf8');
   const database = await createDatabase(
@@ -80,7 +82,7 @@ export async function runChanges(options: ChangesOptions, whenOver: WhenOver): P
       kind,
       over: place.pick(['events', 'socket'] as const),
       least: kind === 'slow' ? 0 : place.pick([0, 50]),
-      mayEnd: options.withSchemaChanges && person.role === 'anon',
+      subscribe,
       found: (fault) => faults.push(fault),
     });
   };
@@ -98,18 +100,32 @@ export async function runChanges(options: ChangesOptions, whenOver: WhenOver): P
       await leave(watcher);
     }
   };
-  /** @param waits Who has to have the last state. */
-  const settle = async (waits: (watcher: Watcher) => boolean) => {
-    const last = await history.load();
+  const wait = async (watched: readonly Watcher[], isDone: (watcher: Watcher) => Promise<boolean>, what: string) => {
     const until = performance.now() + settleMs;
-    for (const watcher of slots.filter(waits)) {
-      while (!watcher.isOver && !(await watcher.has(last))) {
+    for (const watcher of watched) {
+      while (!(await isDone(watcher))) {
         if (performance.now() > until) {
-          faults.push(`${watcher.name}: has never got version ${last}`);
+          faults.push(`${watcher.name}: has never ${what}`);
           return;
         }
         await sleep(10);
       }
+    }
+  };
+  /** Waits until they have the last state. */
+  const settle = async (watched: readonly Watcher[]) => {
+    const last = await history.load();
+    await wait(watched, async (watcher) => watcher.isOver || watcher.has(last), `got version ${last}`);
+  };
+  /** To and fro, so that each round begins with what the table was created with. */
+  const changeSchema = async (round: number) => {
+    for (const statement of schemaChanges[round % schemaChanges.length]!) {
+      const watched = slots.filter(({ isOfAnybody }) => isOfAnybody);
+      isQuiet = statement === hide;
+      await lone.transact([statement]);
+      if (isQuiet) await wait(watched, async ({ isOver }) => isOver, 'been told that it may not read');
+      isQuiet = false;
+      await sleep(200);
     }
   };
 
@@ -121,13 +137,18 @@ export async function runChanges(options: ChangesOptions, whenOver: WhenOver): P
       do await writer.write();
       while (performance.now() < roundEnd);
     });
-    if (options.withSchemaChanges) work.push(changeSchema(lone, round));
+    if (options.withSchemaChanges) work.push(changeSchema(round));
     await Promise.all(work);
-    await settle(() => true);
+    await settle(slots);
     isQuiet = true;
     for (let change = 0; change < loneChanges && faults.length === 0; change += 1) {
       await lone.write();
-      await settle(({ isSlow }) => !isSlow);
+      const isPair = change % 4 === 3;
+      if (isPair) {
+        await untilSlowRuns(database);
+        await lone.transact([]);
+      }
+      await settle(slots.filter(({ isSlow }) => isPair || !isSlow));
     }
     isQuiet = false;
   }
@@ -137,10 +158,9 @@ export async function runChanges(options: ChangesOptions, whenOver: WhenOver): P
   return { faults, versions: await history.load(), events, subscriptions, rolledBack };
 }
 
-/** To and fro, so that each round begins with what the table was created with. */
-async function changeSchema(writer: Writer, round: number): Promise<void> {
-  for (const statement of schemaChanges[round % schemaChanges.length]!) {
-    await writer.transact([statement]);
-    await sleep(200);
-  }
+/** Waits for a run that takes so long that the next change is noticed during it; not for long, for nobody may be slow. */
+async function untilSlowRuns(database: TestDatabase): Promise<void> {
+  const sleeping = `select from pg_stat_activity
+    where datname = current_database() and usename = 'authenticator' and wait_event = 'PgSleep'`;
+  for (let looks = 0; looks < 100 && (await database.query(sleeping)).length === 0; looks += 1) await sleep(10);
 }

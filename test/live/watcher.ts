@@ -41,6 +41,12 @@ const queries = {
   items: `subscription($least: Int!) { ${items} }`,
 };
 
+/** How to subscribe over either protocol. */
+export type Subscribe = Readonly<Record<'events' | 'socket', typeof overEvents>>;
+
+/** As clients do. */
+export const subscribing: Subscribe = { events: overEvents, socket: overSocket };
+
 export interface WatcherOptions {
   readonly url: string;
   readonly history: History;
@@ -48,8 +54,7 @@ export interface WatcherOptions {
   readonly kind: keyof typeof queries;
   readonly over: 'events' | 'socket';
   readonly least: number;
-  /** Whether its subscription may end with an error. */
-  readonly mayEnd: boolean;
+  readonly subscribe: Subscribe;
   readonly found: (fault: string) => void;
 }
 
@@ -69,10 +74,9 @@ export class Watcher {
   constructor(options: WatcherOptions) {
     this.#options = options;
     this.#version = options.history.committed;
-    const { url, person, kind, over, least } = options;
-    const subscribe = over === 'events' ? overEvents : overSocket;
-    const subscribing = { query: queries[kind], variables: { least }, headers: person.headers };
-    this.#heard = subscribe(url, subscribing, (end) => this.#ends.push(end));
+    const { url, person, kind, over, least, subscribe } = options;
+    const given = { query: queries[kind], variables: { least }, headers: person.headers };
+    this.#heard = subscribe[over](url, given, (end) => this.#ends.push(end));
     this.read = this.#read();
   }
 
@@ -87,6 +91,10 @@ export class Watcher {
     return isDeepStrictEqual(this.#last, await this.#view(n)) && (this.#options.kind === 'items' || this.#version >= n);
   }
 
+  get isOfAnybody(): boolean {
+    return this.#options.person.role === 'anon';
+  }
+
   get isSlow(): boolean {
     return this.#options.kind === 'slow';
   }
@@ -96,10 +104,11 @@ export class Watcher {
     return `${person.sub ?? person.role}, ${kind} from ${least} over ${over}`;
   }
 
-  /** What this one sees at a version; undefined: there never was one. */
+  /** What this one sees at a version; undefined: nothing, or there never was one. */
   async #view(n: number): Promise<readonly Item[] | undefined> {
     const { history, person, least } = this.#options;
     const state = await history.at(n);
+    if (person.role === 'anon' && state?.isPublic === false) return undefined;
     return state?.items.filter((item) => item.amount >= least && sees(person, item, state.isOpen));
   }
 
@@ -111,12 +120,20 @@ export class Watcher {
       const problem = 'end' in result ? result.end : result.errors;
       if (problem !== undefined) {
         this.isOver = true;
-        if (!this.#options.mayEnd) this.#found('an end', problem);
+        if (!(await this.#mayEnd())) this.#found('an end', problem);
         return;
       }
       this.events += 1;
       await this.#check(result.data);
     }
+  }
+
+  /** Whether there was a version that it may not see. */
+  async #mayEnd(): Promise<boolean> {
+    const { history } = this.#options;
+    const newest = await history.load();
+    for (let n = this.#version; n <= newest; n += 1) if ((await this.#view(n)) === undefined) return true;
+    return false;
   }
 
   async #check(data: Result): Promise<void> {
@@ -125,7 +142,7 @@ export class Watcher {
     if (version === undefined) return this.#checkItems(seen);
     const view = await this.#view(version);
     if (version < this.#version) this.#found(`version ${version} after ${this.#version}`, seen);
-    else if (view === undefined) this.#found(`version ${version}, which nobody has committed`, seen);
+    else if (view === undefined) this.#found(`version ${version}, which it may not see or nobody has committed`, seen);
     else if (!isDeepStrictEqual(seen, view))
       this.#found(`at version ${version} instead of ${JSON.stringify(view)}`, seen);
     this.#version = version;
