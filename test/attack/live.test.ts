@@ -3,6 +3,7 @@
  * another, and one caller's subscriptions take nothing from the others.
  */
 import type { EventEmitter } from 'node:events';
+import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -260,6 +261,53 @@ describe('one caller', () => {
     socket.resume();
     await vi.waitFor(() => expect(text).toContain('"id":11'));
     expect(text.match(/event: next/g)!.length).toBeLessThanOrEqual(4);
+  });
+
+  test('the requests of one caller take no more memory together than one request may, and others subscribe', async () => {
+    const { socket } = await rawSocket();
+    const { live } = gateway.graphql;
+    await vi.waitFor(() => expect(live.state().subscriptions).toBe(0));
+    const refused: string[] = [];
+    socket.on('message', (data) => {
+      const { id, type, payload } = JSON.parse(String(data));
+      if (type === 'error') refused.push(`${id} ${payload[0].extensions.code} ${payload[0].extensions.limit}`);
+    });
+    const text = `query($long: String) { ${query.slice(query.indexOf('{') + 1)}`.replace('query', 'subscription');
+    for (let id = 0; id < 30; id += 1) {
+      const variables = { long: `${id}`.padEnd(100_000, 'x') };
+      socket.send(JSON.stringify({ id: `${id}`, type: 'subscribe', payload: { query: text, variables } }));
+    }
+    await vi.waitFor(() => expect(refused.length + live.state().subscriptions).toBe(30));
+    const held = live.state().subscriptions * 100_000;
+    expect(held).toBeLessThanOrEqual(defaultConfig.limits.maxBodyBytes);
+    expect(new Set(refused.map((each) => each.split(' ').slice(1).join(' ')))).toEqual(
+      new Set(['LIMIT_EXCEEDED max-body-bytes']),
+    );
+    expect(bodies(await overEvents(gateway.url, { query, headers: await claims({ tenant: 'a' }) }).next())).toEqual([
+      'of a',
+    ]);
+    // What ends makes room.
+    socket.terminate();
+    await vi.waitFor(() => expect(live.state().subscriptions).toBe(1));
+    expect(bodies(await overEvents(gateway.url, { query }).next())).toEqual([]);
+  });
+
+  test('a page of another origin opens no event stream with a key in the URL where origins are listed', async () => {
+    const listed = await testGateway(database, { corsOrigins: ['https://app.test'] });
+    const url = `${listed.url}/graphql/v1?${new URLSearchParams({ apikey: anonKey, query })}`;
+    const open = (headers: Readonly<Record<string, string>>) =>
+      new Promise((done) => {
+        const sent = get(url, { headers: { accept: 'text/event-stream', ...headers } }, (response) => {
+          done(response.statusCode);
+          sent.destroy();
+        });
+      });
+    const { live } = listed.graphql;
+    const foreign = [{ origin: 'https://evil.test' }, { origin: 'null' }, { 'sec-fetch-mode': 'no-cors' }];
+    for (const headers of foreign) expect(await open(headers)).toBe(400);
+    expect([live.state().subscriptions, live.state().runs]).toEqual([0, 0]);
+    for (const headers of [{ origin: 'https://app.test' }, { 'sec-fetch-mode': 'cors' }, {}])
+      expect(await open(headers)).toBe(200);
   });
 
   test('a page of another origin opens no WebSocket where origins are listed', async () => {

@@ -39,11 +39,20 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
   return a < b ? -1 : 1;
 }
 
-/** Equal only for callers and requests that always have equal answers. @param limits What the caller is exempt from. */
-export function groupKey({ role, claims, headers, path }: Caller, request: GraphQLRequest, limits: string): string {
+/** What a group is known by. */
+interface GroupKey {
+  /** Equal only for callers and requests that always have equal answers. */
+  readonly key: string;
+  /** The length of the request, which is kept as long as the group. */
+  readonly length: number;
+}
+
+/** Makes it. @param limits What the caller is exempt from. */
+export function groupKey({ role, claims, headers, path }: Caller, request: GraphQLRequest, limits: string): GroupKey {
   const { query, documentId, operationName, variables } = request;
   // Texts and whole numbers of equal digits differ.
   const value = (_name: string, each: unknown) => (typeof each === 'bigint' ? { integer: `${each}` } : each);
-  const parts = [role, claims, headers, path, limits, query, documentId, operationName, variables];
-  return hash('sha256', JSON.stringify(parts, value), 'base64url');
+  const asked = JSON.stringify([query, documentId, operationName, variables], value);
+  const key = hash('sha256', JSON.stringify([role, claims, headers, path, limits, asked]), 'base64url');
+  return { key, length: asked.length };
 }

@@ -40,6 +40,21 @@ export interface Subscription {
   leave(): void;
 }
 
+/** Subscriptions, and the length of their requests, which stay in memory. */
+interface Held {
+  readonly subscriptions: number;
+  readonly length: number;
+}
+
+const nothing: Held = { subscriptions: 0, length: 0 };
+
+/** Of the requests of all subscriptions, on average, at most. */
+const meanLength = 16 * 1024;
+
+function sum(one: Held, other: Held): Held {
+  return { subscriptions: one.subscriptions + other.subscriptions, length: one.length + other.length };
+}
+
 const sessionEnded = new PublicError('UNAUTHENTICATED', 'The session has ended. Sign in again.');
 const noLongerServed = new PublicError('UNAVAILABLE', 'The gateway is stopping. Subscribe again.');
 
@@ -58,8 +73,8 @@ function askPosition(replicas: Pick<Replicas, 'primaryPosition'>): () => Promise
 export class LiveQueries {
   readonly #options: LiveOptions;
   readonly #groups = new Map<string, LiveGroup>();
-  /** Number of subscriptions by caller. */
-  readonly #callers = new Map<string, number>();
+  /** What callers hold. */
+  readonly #callers = new Map<string, Held>();
   readonly #line: RunLine;
   readonly #probe: SnapshotProbe;
   /** The primary's log position; null without replicas. */
@@ -68,7 +83,7 @@ export class LiveQueries {
   readonly #resting = new Set<LiveGroup>();
   #restTimer: NodeJS.Timeout | null = null;
   #sessions: SessionWatch | null = null;
-  #subscriptions = 0;
+  #held: Held = nothing;
   #isStopping = false;
   #past = { runs: 0, events: 0 };
 
@@ -89,20 +104,16 @@ export class LiveQueries {
   /** Subscribes; the first answer follows. @throws PublicError `LIMIT_EXCEEDED`, `UNAVAILABLE` */
   subscribe(operation: LiveOperation, subscriber: Subscriber): Subscription {
     const { queuedAs } = operation.context;
-    const held = this.#callers.get(queuedAs) ?? 0;
-    this.#refuseTooMany(held);
-    const group = this.#groupOf(operation);
-    this.#callers.set(queuedAs, held + 1);
-    this.#subscriptions += 1;
+    const { group, length } = this.#groupOf(operation);
+    this.#refuseTooMany(this.#callers.get(queuedAs) ?? nothing, length);
+    this.#groups.set(group.key, group);
+    this.#hold(queuedAs, { subscriptions: 1, length });
     let isOver = false;
     const leave = () => {
       if (isOver) return;
       isOver = true;
       forgetSession();
-      this.#subscriptions -= 1;
-      const left = (this.#callers.get(queuedAs) ?? 1) - 1;
-      if (left === 0) this.#callers.delete(queuedAs);
-      else this.#callers.set(queuedAs, left);
+      this.#hold(queuedAs, { subscriptions: -1, length: -length });
       group.remove(own);
       if (group.size === 0) this.#forget(group);
     };
@@ -138,7 +149,7 @@ export class LiveQueries {
     const groups = [...this.#groups.values()];
     const oldest = groups.reduce((least, { changedAt }) => Math.min(least, changedAt ?? least), performance.now());
     return {
-      subscriptions: this.#subscriptions,
+      subscriptions: this.#held.subscriptions,
       groups: groups.length,
       runs: groups.reduce((sum, { runs }) => sum + runs, this.#past.runs),
       events: groups.reduce((sum, { events }) => sum + events, this.#past.events),
@@ -152,27 +163,37 @@ export class LiveQueries {
     this.#probe.stop();
   }
 
-  #refuseTooMany(held: number): void {
-    const { maxLive, maxLivePerCaller } = this.#options.config.limits;
-    if (this.#isStopping) throw noLongerServed;
-    if (this.#subscriptions >= maxLive) {
-      throw new PublicError('UNAVAILABLE', 'The gateway has all the subscriptions that it may have (--max-live).');
-    }
-    if (held < maxLivePerCaller) return;
-    const message = `A caller may have ${maxLivePerCaller} subscriptions at a time.`;
-    throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'max-live-per-caller' } });
+  #hold(queuedAs: string, more: Held): void {
+    const held = sum(this.#callers.get(queuedAs) ?? nothing, more);
+    if (held.subscriptions === 0) this.#callers.delete(queuedAs);
+    else this.#callers.set(queuedAs, held);
+    this.#held = sum(this.#held, more);
   }
 
-  #groupOf(operation: LiveOperation): LiveGroup {
+  #refuseTooMany(held: Held, length: number): void {
+    const { maxLive, maxLivePerCaller, maxBodyBytes } = this.#options.config.limits;
+    if (this.#isStopping) throw noLongerServed;
+    const isFull = this.#held.subscriptions > 0 && this.#held.length + length > maxLive * meanLength;
+    if (this.#held.subscriptions >= maxLive || isFull) {
+      throw new PublicError('UNAVAILABLE', 'The gateway has all the subscriptions that it may have (--max-live).');
+    }
+    if (held.subscriptions >= maxLivePerCaller) {
+      const message = `A caller may have ${maxLivePerCaller} subscriptions at a time.`;
+      throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'max-live-per-caller' } });
+    }
+    if (held.subscriptions > 0 && held.length + length > maxBodyBytes) {
+      const message = `The subscriptions of a caller may have ${maxBodyBytes} bytes together.`;
+      throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'max-body-bytes' } });
+    }
+  }
+
+  /** The one that there is, or a new one. */
+  #groupOf(operation: LiveOperation): { readonly group: LiveGroup; readonly length: number } {
     const { config } = this.#options;
     const caller = liveCaller(operation.caller, config);
     const { showHints, unlimited, anyDocument } = operation.context;
-    const key = groupKey(caller, operation.request, `${showHints} ${unlimited} ${anyDocument}`);
-    const known = this.#groups.get(key);
-    if (known !== undefined) return known;
-    const group = new LiveGroup(key, { ...operation, caller });
-    this.#groups.set(key, group);
-    return group;
+    const { key, length } = groupKey(caller, operation.request, `${showHints} ${unlimited} ${anyDocument}`);
+    return { group: this.#groups.get(key) ?? new LiveGroup(key, { ...operation, caller }), length };
   }
 
   #forget(group: LiveGroup): void {

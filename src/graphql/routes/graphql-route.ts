@@ -7,6 +7,7 @@
  * answered as event streams (event-stream.ts) or over WebSockets (live-socket.ts).
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
+import type { Config } from '../../config/config.ts';
 import { countedAs, createClientAddress } from '../../server/caller/client-address.ts';
 import { type FindCaller, type KnownCaller, rememberCallers } from '../../server/caller/remember-callers.ts';
 import { reportCounts } from '../../server/connection/report-counts.ts';
@@ -18,6 +19,7 @@ import { PublicError } from '../../shared/errors.ts';
 import type { Answer, GraphQLRequest } from '../execute/executor.ts';
 import { type EventStreams, sendOnce } from './event-stream.ts';
 import { createFastPath } from './fast-path.ts';
+import { isForeignPage } from './foreign-page.ts';
 import { createGetHandler } from './get-handler.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
@@ -40,7 +42,11 @@ export async function registerGraphqlRoutes(
   streams: EventStreams,
 ): Promise<void> {
   const { config } = parts;
-  const onRequest: Hook[] = [keyFromUrl, authenticateHook(rememberCallers(parts.authenticate)), shedHook(parts)];
+  const onRequest: Hook[] = [
+    keyFromUrl(config),
+    authenticateHook(rememberCallers(parts.authenticate)),
+    shedHook(parts),
+  ];
   // After load shedding, so that refused requests do not count.
   const count = config.rateLimit === null ? null : await createRateLimit(app, config.rateLimit);
   if (count !== null) onRequest.push((request, reply, done) => void count(request, reply, 1).then(() => done(), done));
@@ -92,17 +98,22 @@ function unlessPage(hook: Hook): Hook {
   return (request, reply, done) => (isPage(request) ? done() : hook(request, reply, done));
 }
 
-/** `EventSource` of browsers sends no headers of the page, so its key may stand in the URL. */
-function keyFromUrl({ raw, url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  const { headers, rawHeaders, method } = raw;
-  if (method === 'GET' && headers.apikey === undefined && answerTypeOf(headers.accept) === 'text/event-stream') {
-    const key = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('apikey');
-    if (key !== null) {
-      headers.apikey = key;
-      rawHeaders.push('apikey', key);
+const foreign = new PublicError('BAD_REQUEST', 'Event streams with a key in the URL are for pages of --cors-origins.');
+
+/** `EventSource` of browsers sends no headers of the page, so its key may stand in the URL. That proves nothing of the page. */
+function keyFromUrl({ corsOrigins }: Config): Hook {
+  return ({ raw, url }, _reply, done) => {
+    const { headers, rawHeaders, method } = raw;
+    if (method === 'GET' && headers.apikey === undefined && answerTypeOf(headers.accept) === 'text/event-stream') {
+      const key = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('apikey');
+      if (key !== null) {
+        if (isForeignPage(headers, corsOrigins)) return done(foreign);
+        headers.apikey = key;
+        rawHeaders.push('apikey', key);
+      }
     }
-  }
-  done();
+    done();
+  };
 }
 
 function authenticateHook(find: FindCaller): Hook {

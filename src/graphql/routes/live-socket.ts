@@ -18,7 +18,6 @@ import {
 } from 'graphql';
 import { type Context, makeServer, type SubscribePayload } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Config } from '../../config/config.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import { callerOf, type VerifiedCaller } from '../../server/caller/authenticate.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
@@ -30,6 +29,7 @@ import type { Observe } from '../../shared/observation.ts';
 import { type Answer, privilegesOf } from '../execute/executor.ts';
 import { eventOf } from '../live/live-event.ts';
 import { GroupSignal } from '../live/live-group.ts';
+import { isForeignPage } from './foreign-page.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
 import { AnswerProblem, LatestAnswers, resultOf } from './latest-answers.ts';
 import { keepBigIntegers, toRequest } from './read-request.ts';
@@ -84,7 +84,7 @@ export function createSockets(parts: SocketParts): Sockets {
   const server = createProtocol(parts);
   return {
     open(request, socket, head, address) {
-      if (isForeign(request, parts.config.corsOrigins)) {
+      if (isForeignPage(request.headers, parts.config.corsOrigins)) {
         socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
         return;
       }
@@ -191,13 +191,6 @@ function keepAlive(socket: WebSocket): () => void {
     isThere = false;
   }, pingMs).unref();
   return () => clearInterval(timer);
-}
-
-/** Whether it comes from a page of an origin that is not allowed. Browsers ask nobody before they open a WebSocket. */
-function isForeign({ headers }: IncomingMessage, origins: Config['corsOrigins']): boolean {
-  const { origin, host } = headers;
-  if (origins === '*' || origin === undefined || origins.includes(origin)) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== host;
 }
 
 /** Verifies key and token. @throws PublicError, which closes the connection. */
