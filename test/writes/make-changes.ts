@@ -50,8 +50,9 @@ export function makeChange(source: Source, table: Table, place: ChangePlace): Ch
   const once = operators.filter(
     ({ column }, index) => kind !== 'nested' && operators.findIndex((other) => other.column === column) === index,
   );
-  const fruitful = place.depth > 0 ? rowsOf(source, table).filter((row) => hasRelated(source, table, row)) : [];
-  const among = place.rows.length > 0 ? place.rows : random.chance(0.7) ? fruitful : [];
+  const fruitfulIn = (rows: Rows) => (place.depth > 0 ? rows.filter((row) => hasRelated(source, table, row)) : []);
+  const fruitful = random.chance(0.7) ? fruitfulIn(place.rows.length > 0 ? place.rows : rowsOf(source, table)) : [];
+  const among = fruitful.length > 0 ? fruitful : place.rows;
   const likely = makeFilter(source, table, { root: 0.7, entry: 0.8, nested: 0.3 }[kind], among);
   const related = makeRelated(source, table, place, rowOf(source, table, likely));
   const isChosen = links.length + related.length > 0 && random.chance(0.5);
@@ -131,7 +132,9 @@ function makeRelated(source: Source, table: Table, { depth, path }: ChangePlace,
       ? makeChildren(source, { reference, table: child, input, place })
       : [];
     const how = random.pick(['DELETE', 'DISCONNECT'] as const);
-    const replace = has('replace', 0.3) ? { how, atMost: random.chance(0.5) ? random.int(0, 3) : null } : null;
+    const replace = has('replace', 0.35)
+      ? { how, atMost: random.chance(0.5) ? random.pick([0, 0, 1, 2, 3]) : null }
+      : null;
     const count = deletes.length + updates.length + disconnects.length + made.trees.length + made.keys.length;
     return count === 0 && replace === null ? [] : [{ ...made, deletes, updates, disconnects, replace }];
   });
