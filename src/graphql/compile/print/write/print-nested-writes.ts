@@ -153,16 +153,16 @@ function printWithin(names: Names, { step, pairs }: Within, row: Row): Joined {
  */
 export function nestedRows(names: Names, table: Table, nested: NestedWrites<WriteChange>): WrittenRows {
   const [row, given, found] = [new SubqueryRow(names.next('x')), names.next('k'), new SubqueryRow(names.next('f'))];
-  const [first] = keyColumns(table);
+  const key = keyColumns(table);
   return {
     row,
     guard: null,
     expressions: () => {
       const hidden = printFailure(sentinels.hidden, ident(given, 'n'));
-      const guarded = sql`case when ${found.column(first!)} is null then ${hidden} end is null`;
+      const guarded = sql`case when ${found.column(key[0]!)} is null then ${hidden} end is null`;
       const selected = list(row.selectList(found));
-      const keys = sql`(${printRootKeys(names, table, nested)}) as ${ident(given)}`;
-      const lookUp = sql`(${printLookUp(names, table, { alias: given, key: keyColumns(table) }, found)}) as ${ident(found.alias)}`;
+      const keys = sql`(${printRootKeys(names, key, nested)}) as ${ident(given)}`;
+      const lookUp = sql`(${printLookUp(names, table, { alias: given, key }, found)}) as ${ident(found.alias)}`;
       const from = sql`${keys} left join lateral ${lookUp} on true`;
       return sql`${ident(row.alias)} as (select ${selected} from ${from} where ${guarded} order by ${ident(given, 'n')})`;
     },
@@ -170,10 +170,10 @@ export function nestedRows(names: Names, table: Table, nested: NestedWrites<Writ
 }
 
 /** The keys that the root step has kept: `k0`, … and the position `n`. */
-function printRootKeys(names: Names, table: Table, { steps, root }: NestedWrites<WriteChange>): Sql {
+function printRootKeys(names: Names, key: readonly Column[], { steps, root }: NestedWrites<WriteChange>): Sql {
   const { keys } = steps[root]!;
   const element = names.next('e');
-  const texts = keyColumns(table).map((column, index) => {
+  const texts = key.map((column, index) => {
     const text = sql`${ident(element, 'v')} operator(pg_catalog.->>) ${integerLiteral(keys.indexOf(column))}`;
     return sql`(${text})::${typeName(column.cast)} as ${ident(`k${index}`)}`;
   });
