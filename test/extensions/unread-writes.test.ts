@@ -115,6 +115,23 @@ describe('rows that their writer does not see', () => {
     expect(await rowsOf('log', 'line')).toEqual([]);
   });
 
+  test('rows that their writer does not see are inserted by the field of one row if only `__typename` is selected, which is null for a suppressed row', async () => {
+    const insert = (table: string, object: string) =>
+      counted(`mutation { insert${table}(object: ${object}) { __typename kind: __typename } }`);
+    expect(await insert('log', '{line: "a"}')).toEqual([{ __typename: 'log', kind: 'log' }]);
+    expect(await insert('code', '{name: "skip"}')).toEqual([null]);
+    expect(await insert('typed', '{name: "skip"}')).toEqual([null]);
+    expect(await insert('club', '{id: 1, seatCollection: {insert: [{sub: "guest"}]}}')).toEqual([
+      { __typename: 'club', kind: 'club' },
+    ]);
+    expect((await run('mutation { insertlog(object: {line: "bad"}) { __typename } }')).errors).toHaveLength(1);
+    expect([await rowsOf('log', 'line'), await rowsOf('code', 'name'), await rowsOf('seat', 'sub')]).toEqual([
+      ['a'],
+      [],
+      ['guest'],
+    ]);
+  });
+
   test('rows that their writer does not see are refused by the policy for writing all the same, and the hint tells the two apart', async () => {
     const { errors } = await run(
       'mutation { insertIntologCollection(objects: [{line: "a"}, {line: "bad"}]) { affectedCount } }',
@@ -206,8 +223,11 @@ describe('the statement of an unread write', () => {
       c: updatecodeCollection(set: {uses: 7}, filter: {name: {eq: "a"}}) { affectedCount }
       d: deleteFromcodeCollection(filter: {name: {eq: "a"}}) { affectedCount }
       e: insertIntotypedCollection(objects: [{name: "a"}]) { affectedCount }
+      f: insertcode(object: {name: "a"}) { __typename }
+      g: updatecodeByPk(name: "a", set: {uses: 7}) { __typename }
+      h: deletecodeByPk(name: "a") { __typename }
     }`);
-    expect(texts).toHaveLength(5);
+    expect(texts).toHaveLength(8);
     for (const text of texts) expect(text).not.toMatch(/returning|^with /);
   });
 
@@ -319,6 +339,15 @@ describe('rows with related rows that their writer does not see', () => {
     expect((await run('{ clubCollection { edges { node { id } } } }')).data).toEqual({
       clubCollection: { edges: [{ node: { id: 1 } }, { node: { id: 4 } }] },
     });
+  });
+
+  test('rows with related rows that their writer does not see are inserted beside records of other rows', async () => {
+    const seat = '{sub: "ada", club: {insert: {id: 6, name: "Oar"}}, badgeCollection: {insert: [{label: "b"}]}}';
+    const inserted = await counted(
+      `mutation { insertIntoseatCollection(objects: [${seat}]) { records { sub club { name } } } }`,
+    );
+    expect(inserted).toEqual([{ records: [{ sub: 'ada', club: { name: 'Oar' } }] }]);
+    expect(await rowsOf('badge', 'club_id, sub, label')).toEqual(['6 ada b']);
   });
 
   test('rows with related rows that their writer does not see are inserted as rows that others refer to', async () => {

@@ -49,7 +49,7 @@ export function documentOf(
     const { kind, table, columns } = write;
     const many = `${kind === 'insert' ? 'insertInto' : kind === 'delete' ? 'deleteFrom' : kind}${table.name}Collection`;
     const fields = schema.getMutationType()?.getFields() ?? {};
-    const alone = random.chance(0.6) && columns !== null ? ofOneRow(write) : null;
+    const alone = random.chance(0.6) ? ofOneRow(write) : null;
     const field = alone !== null && alone.field in fields ? alone.field : many;
     const defined = fields[field]?.args ?? [];
     // All of it is a variable, or nothing.
@@ -64,7 +64,7 @@ export function documentOf(
       ...down.map((each) => `${each.field}(first: 1000) { edges { node { ${each.columns.join(' ')} } } }`),
     ];
     const row = `{ ${[...(columns ?? []), ...nested].join(' ') || '__typename'} }`;
-    const payload = columns === null ? '{ affectedCount }' : field === many ? `{ affectedCount records ${row} }` : row;
+    const payload = field !== many ? row : columns === null ? '{ affectedCount }' : `{ affectedCount records ${row} }`;
     return `it${index}: ${field}(${passed.join(', ')}) ${payload}`;
   });
   return { query: `mutation ${variables.declared()}{ ${fields.join(' ')} }`, variables: variables.values() };

@@ -36,12 +36,14 @@ interface Level {
   readonly columns: readonly string[] | null;
   /** Other rows are made with these: none may be missing. */
   readonly isNeeded: boolean;
+  /** The answer shows them. */
+  readonly isRoot?: boolean;
 }
 
 /** Rows of a level after those that they refer to, and before those that refer to them. Null: suppressed or kept as it was. */
 export async function insertRows(
   run: Run,
-  { table, trees, conflict, columns, isNeeded }: Level,
+  { table, trees, conflict, columns, isNeeded, isRoot = false }: Level,
 ): Promise<(Row | null)[]> {
   const values = trees.map((tree) => new Map(tree.values));
   for (const reference of table.references) {
@@ -78,11 +80,11 @@ export async function insertRows(
   const children = trees.flatMap(({ down }, index) => down.map((each) => ({ ...each, index })));
   const handedOn = children.flatMap(({ reference }) => reference.targetColumns);
   const needed = [...new Set([...(columns ?? []), ...handedOn])];
-  const isKnown = run.isCounted && needed.length > 0 && areKnown({ table, conflict }, values, needed);
+  const isKnown = (run.isCounted || !isRoot) && needed.length > 0 && areKnown({ table, conflict }, values, needed);
   if (isKnown) run.events.add('keys known before');
   // Rows that are read at all are shown to the writer in the end.
-  const isRoot = run.isCounted && columns === null;
-  const asked = needed.length === 0 ? columns : isRoot ? [...new Set([...needed, ...table.key])] : needed;
+  const isUnread = run.isCounted && columns === null;
+  const asked = needed.length === 0 ? columns : isUnread ? [...new Set([...needed, ...table.key])] : needed;
   const counted = await insertLevel(run, table, values, { conflict, read: isKnown ? null : asked });
   const rows = isKnown
     ? counted.map((row, index) => row && Object.fromEntries(values[index] as ReadonlyMap<string, Value>))

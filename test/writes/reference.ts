@@ -99,6 +99,7 @@ async function writeField(all: Run, write: Write, below: Below | null): Promise<
         conflict,
         columns: read,
         isNeeded: nested && columns !== null,
+        isRoot: true,
       });
       if (run.refused.size > 0) return [];
       const written = rows.filter((row) => row !== null);

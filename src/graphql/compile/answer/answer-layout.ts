@@ -29,6 +29,8 @@ export type AnswerPiece =
   | ({ readonly kind: 'column' } & AnswerColumn)
   /** The number of received rows, and of those that the command says it has written. */
   | { readonly kind: 'count' | 'written' }
+  /** This text if the command says that it has written a row, else null. */
+  | { readonly kind: 'if_written'; readonly text: string }
   /** A row beyond the page was received. */
   | { readonly kind: 'has_more' }
   /** A boolean column of the first received row; false without rows. */

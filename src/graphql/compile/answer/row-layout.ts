@@ -104,10 +104,16 @@ export function writtenPieces(context: RowContext, { entries, isRow }: WrittenAn
   return joinConstants<Exclude<AnswerPiece, string>>(pieces);
 }
 
-/** The pieces of a payload without records, of a statement that returns no rows. */
-export function countPieces(entries: WritePlan['entries']): readonly AnswerPiece[] {
+/** The pieces of a record or payload of which nothing is read, of a statement that returns no rows. */
+export function countPieces({ entries, isRow }: WrittenAnswer): readonly AnswerPiece[] {
+  if (isRow)
+    return entries.flatMap((entry) => (entry.kind === 'records' ? { kind: 'if_written', text: typenames(entry) } : []));
   const pieces = objectPieces(entries, (): AnswerPiece[] => [{ kind: 'written' }]);
   return joinConstants<Exclude<AnswerPiece, string>>(pieces);
+}
+
+function typenames({ object }: { readonly object: ObjectPlan }): string {
+  return objectPieces(object.entries.filter(isTypename), () => []).join('');
 }
 
 function recordPieces(context: RowContext, object: ObjectPlan): Pieces<RowPart> {

@@ -323,7 +323,9 @@ function pinnedColumns(condition: Condition | null): readonly number[] {
   }
 }
 
-/** Whether the answer of a write is the number of rows alone, and nothing need be read. */
-export function isCounted({ unreadWrites }: Table, entries: WritePlan['entries']): boolean {
-  return unreadWrites && entries.every(({ kind }) => kind !== 'records');
+/** Whether the number of rows decides the answer of a write, and nothing need be read. */
+export function isCounted({ unreadWrites }: Table, { entries, isRow }: Pick<WritePlan, 'entries' | 'isRow'>): boolean {
+  const isUnread = (entry: WritePlan['entries'][number]) =>
+    entry.kind !== 'records' || (isRow && entry.object.entries.every(({ kind }) => kind === 'typename'));
+  return unreadWrites && entries.every(isUnread);
 }

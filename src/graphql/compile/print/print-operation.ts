@@ -225,7 +225,7 @@ function printNestedWrites(
     return statements.map((piece, at) => {
       const isAnswer = isUnread && index === root && at === statements.length - 1;
       return isAnswer
-        ? valueStatement(piece, layOutAll(countPieces(written.entries)), refusals)
+        ? valueStatement(piece, layOutAll(countPieces(written)), refusals)
         : { ...printSql(piece), layout: null, result: 'none', refusals };
     });
   });

@@ -206,6 +206,8 @@ export class RowsAnswer implements RowCollector {
         return String(this.#count);
       case 'written':
         return String(this.#total);
+      case 'if_written':
+        return this.#total === 0 ? 'null' : piece.text;
       case 'has_more':
         return this.#context.limit !== null && this.#count > this.#context.limit ? 'true' : 'false';
       case 'of_first':

@@ -70,7 +70,8 @@ export function finish(steps: readonly BuiltStep[], root: number, isCounted: boo
   if (!isUnread) for (const number of table.primaryKey) keyOf(steps[root]!, columnOf(table, number));
   for (const { keys, keepsRows } of steps) if (keepsRows !== null && keys.length > 0) throw refuseKept(keepsRows);
   const finished = steps.map(({ keepsRows: _, ...step }, number): WriteStep<WriteChange> => {
-    const keysFrom = isCounted ? keysOf(step) : 'asked';
+    const isAsked = number === root ? !isCounted : !step.table.unreadWrites;
+    const keysFrom = isAsked ? 'asked' : keysOf(step);
     if (step.change.kind !== 'insert' || step.keys.length === 0 || keysFrom !== 'objects')
       return { ...step, keysFrom, foreseen: null };
     return { ...step, keysFrom, ...foreseeKeys(step.change, step.keys, number) };

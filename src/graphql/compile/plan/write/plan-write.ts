@@ -33,7 +33,7 @@ export function planWrite(
 ): WritePlan {
   const inputs = inputsOf(planner, field);
   const entries = planWritten(planner, table, field);
-  const target = { planner, table, nodes: field.nodes, isCounted: isCounted(table, entries) };
+  const target = { planner, table, nodes: field.nodes, isCounted: isCounted(table, { entries, isRow: false }) };
   const planned =
     kind === 'insert'
       ? planInsert(target, inputOf(inputs, 'objects'), maybeInputOf(inputs, 'on_conflict'))
@@ -44,7 +44,8 @@ export function planWrite(
 /** Plans the write of one row, whose result is the row. Others are never written: the key finds one at most. */
 export function planRowWrite(planner: Planner, command: WriteCommand, table: Table, field: MergedFields): WritePlan {
   const inputs = inputsOf(planner, field);
-  const target = { planner, table, nodes: field.nodes, isCounted: false };
+  const entries = [{ key: field.key, ...planRecord(planner, table, field) }];
+  const target = { planner, table, nodes: field.nodes, isCounted: isCounted(table, { entries, isRow: true }) };
   const byKey = () => ({
     filter: { kind: 'key', table, slots: keySlots(inputs) } as const,
     atMost: { kind: 'constant', value: '1' } as const,
@@ -53,7 +54,7 @@ export function planRowWrite(planner: Planner, command: WriteCommand, table: Tab
     command === 'insert'
       ? planInsert(target, inputOf(inputs, 'object'), maybeInputOf(inputs, 'on_conflict'))
       : planChange(target, command, inputs, byKey());
-  return { table, ...planned, entries: [{ key: field.key, ...planRecord(planner, table, field) }], isRow: true };
+  return { table, ...planned, entries, isRow: true };
 }
 
 /** The result of a write. */

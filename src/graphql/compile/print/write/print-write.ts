@@ -49,9 +49,9 @@ export function printWrite(
   const { names } = printer;
   const records = recordsIn(written.entries);
   const isVolatile = records.some(runsVolatile);
-  if (isUnread({ table, change, entries: written.entries })) {
+  if (isUnread({ table, change, ...written })) {
     const write = printChange(names, { table, change, alias: names.next('t') });
-    return { statement: write, layout: layOutAll(countPieces(written.entries)) };
+    return { statement: write, layout: layOutAll(countPieces(written)) };
   }
   // If a column is returned, the write fails for a row that policies hide from the role.
   const visible = table.columns.find(({ selectable }) => selectable);
@@ -128,8 +128,8 @@ function recordsIn(entries: WritePlan['entries']): readonly ObjectPlan[] {
  * Whether nothing is returned: only the number of rows is asked for. Other updates and deletes count their rows for
  * `atMost`. They return a column, so that they never change or count rows that policies hide, even without a filter.
  */
-export function isUnread({ table, change, entries }: Pick<WritePlan, 'table' | 'change' | 'entries'>): boolean {
-  if (!isCounted(table, entries)) return false;
+export function isUnread({ table, change, ...answer }: Omit<WritePlan, 'nested'>): boolean {
+  if (!isCounted(table, answer)) return false;
   return change.kind === 'insert' || isWrittenDirectly(table, change);
 }
 
