@@ -132,7 +132,7 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
 const studioHeader = 'x-pgreflect-studio';
 
 /** Clients may send any text as an operation name; log only valid names. */
-function loggableName(name: string | null): string | null {
+export function loggableName(name: string | null): string | null {
   return name !== null && /^[_A-Za-z]\w{0,127}$/.test(name) ? name : null;
 }
 

@@ -107,6 +107,16 @@ const at =
 const [debug, info, warn, error] = [at('debug'), at('info'), at('warn'), at('error')];
 
 const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind: K }) => Line } = {
+  subscription: ({
+    requestId: id,
+    role,
+    operationName: operation,
+    documentHash: document,
+    totalMs,
+    events,
+    runs,
+    ended,
+  }) => info('subscription', { id, role, operation, document, ms: round(totalMs), events, runs, ended }),
   listening: ({ url }) => info('listening', { url }),
   stopping: () => info('stopping'),
   stopped: () => info('stopped'),

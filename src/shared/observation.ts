@@ -62,9 +62,26 @@ export interface RequestObservation {
   readonly fromStudio: boolean;
 }
 
+/** A subscription that has ended. That of an event stream has the id of its request. */
+export interface SubscriptionObservation {
+  readonly kind: 'subscription';
+  readonly requestId: string;
+  readonly role: string;
+  readonly operationName: string | null;
+  readonly documentHash: string | null;
+  readonly totalMs: number;
+  /** Answers that it was sent. */
+  readonly events: number;
+  /** Runs of its query meanwhile, which equal subscriptions share. */
+  readonly runs: number;
+  /** Its client left, the gateway stops, or the code of the error. */
+  readonly ended: 'client' | 'stopping' | Code;
+}
+
 /** An event. */
 export type Observation =
   | RequestObservation
+  | SubscriptionObservation
   /** The server listens at the address. */
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'stopping' }

@@ -1,5 +1,6 @@
 /** What a subscriber of a live query gets: whole answers, each with an id by which equal ones are known. */
 import { hash } from 'node:crypto';
+import type { Code } from '../../shared/errors.ts';
 import type { Text } from '../execute/answer/compressed-text.ts';
 import type { Answer } from '../execute/executor.ts';
 
@@ -11,14 +12,17 @@ export interface LiveEvent {
   readonly body: Buffer;
 }
 
+/** Why a subscription has ended: its client left, the gateway stops, or an error. */
+export type EndReason = 'client' | 'stopping' | Code;
+
 /** Somebody who has subscribed. */
 export interface Subscriber {
   /** The id of the last answer that the client has got, also in an earlier connection; null: none. */
   readonly lastId: string | null;
   /** A newer answer. Whoever cannot take it now asks for the latest one later (`Subscription.refresh`). */
   next(event: LiveEvent): void;
-  /** It is over. @param last What is wrong. */
-  end(last: LiveEvent): void;
+  /** It is over. @param last What is wrong. @param reason The code of that. */
+  end(last: LiveEvent, reason: Code): void;
 }
 
 /** The event of an answer. */

@@ -7,7 +7,7 @@
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { Code } from '../../shared/errors.ts';
 import type { Answer, GraphQLRequest, RequestContext } from '../execute/executor.ts';
-import { eventOf, type Subscriber } from './live-event.ts';
+import { type EndReason, eventOf, type Subscriber } from './live-event.ts';
 
 /** What a group runs. */
 export interface LiveOperation {
@@ -37,9 +37,11 @@ const maxShare = 1 / 5;
 /** Tells a run that nobody waits for it any more. */
 export class GroupSignal {
   aborted = false;
+  reason: EndReason = 'client';
   readonly #listeners = new Set<() => void>();
 
-  abort(): void {
+  abort(reason: EndReason = 'client'): void {
+    if (!this.aborted) this.reason = reason;
     this.aborted = true;
     for (const listener of [...this.#listeners]) listener();
     this.#listeners.clear();
@@ -73,6 +75,8 @@ export class LiveGroup {
   tookMs = 0;
   runs = 0;
   events = 0;
+  /** What the last answer says of its document. */
+  document: Pick<Answer, 'operationName' | 'documentHash'> = { operationName: null, documentHash: null };
 
   constructor(key: string, operation: LiveOperation) {
     this.key = key;
@@ -100,11 +104,11 @@ export class LiveGroup {
   }
 
   /** Ends it for all. */
-  endAll(answer: Pick<Answer, 'body'>): void {
+  endAll(answer: Pick<Answer, 'body' | 'codes'>): void {
     const last = eventOf(answer);
     for (const subscriber of [...this.#subscribers]) {
       this.remove(subscriber);
-      subscriber.end(last);
+      subscriber.end(last, reasonOf(answer));
     }
   }
 
@@ -129,6 +133,7 @@ export class LiveGroup {
 
   #deliver(answer: Answer, newcomers: ReadonlySet<Subscriber>): void {
     const { codes, executed } = answer;
+    if (executed) this.document = answer;
     const passes = codes.some((code) => passing.has(code));
     if (!passes && (!executed || codes.some((code) => final.has(code)))) {
       this.endAll(answer);
@@ -160,6 +165,10 @@ export class LiveGroup {
   #end(subscriber: Subscriber, answer: Answer): void {
     if (!this.#subscribers.has(subscriber)) return;
     this.remove(subscriber);
-    subscriber.end(eventOf(answer));
+    subscriber.end(eventOf(answer), reasonOf(answer));
   }
+}
+
+function reasonOf({ codes }: Pick<Answer, 'codes'>): Code {
+  return codes[0] ?? 'INTERNAL';
 }

@@ -11,12 +11,13 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { parsePosition } from '../../postgres/wire/wal-position.ts';
 import { errorAnswer } from '../../server/error-body.ts';
 import type { LiveState } from '../../server/metrics/metrics.ts';
+import { loggableName } from '../../server/track-requests.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { mergeCalls } from '../../shared/merge-calls.ts';
-import type { Observe } from '../../shared/observation.ts';
+import type { Observe, SubscriptionObservation } from '../../shared/observation.ts';
 import type { Executor } from '../execute/executor.ts';
 import { groupKey, liveCaller } from './live-caller.ts';
-import { eventOf, type Subscriber } from './live-event.ts';
+import { type EndReason, eventOf, type Subscriber } from './live-event.ts';
 import { LiveGroup, type LiveOperation, type RunOnce } from './live-group.ts';
 import { RunLine } from './run-line.ts';
 import { type FindSessions, SessionWatch, sessionOf } from './session-watch.ts';
@@ -36,8 +37,8 @@ interface LiveOptions {
 export interface Subscription {
   /** The subscriber can take an answer again, and has missed one: it gets the latest. */
   refresh(): void;
-  /** It is over, from the side of the subscriber. */
-  leave(): void;
+  /** It is over, from the side of the subscriber. @param reason Absent: its client has left. */
+  leave(reason?: EndReason): void;
 }
 
 /** Subscriptions, and the length of their requests, which stay in memory. */
@@ -108,27 +109,34 @@ export class LiveQueries {
     this.#refuseTooMany(this.#callers.get(queuedAs) ?? nothing, length);
     this.#groups.set(group.key, group);
     this.#hold(queuedAs, { subscriptions: 1, length });
+    const since = { ms: performance.now(), runs: group.runs };
+    let events = 0;
     let isOver = false;
-    const leave = () => {
+    const leave = (reason: EndReason = 'client') => {
       if (isOver) return;
       isOver = true;
       forgetSession();
       this.#hold(queuedAs, { subscriptions: -1, length: -length });
       group.remove(own);
       if (group.size === 0) this.#forget(group);
+      const totalMs = performance.now() - since.ms;
+      this.#observeEnd(group, operation, { totalMs, events, runs: group.runs - since.runs, ended: reason });
     };
     const own: Subscriber = {
       get lastId() {
         return subscriber.lastId;
       },
-      next: (event) => subscriber.next(event),
-      end: (last) => {
-        leave();
-        subscriber.end(last);
+      next: (event) => {
+        events += 1;
+        subscriber.next(event);
+      },
+      end: (last, reason) => {
+        leave(reason);
+        subscriber.end(last, reason);
       },
     };
     const session = sessionOf(operation.caller.claims);
-    const signedOut = () => own.end(eventOf(errorAnswer(sessionEnded)));
+    const signedOut = () => own.end(eventOf(errorAnswer(sessionEnded)), sessionEnded.code);
     const forgetSession = (session === null ? null : this.#sessions?.add(session, signedOut)) ?? (() => {});
     const refresh = () => {
       if (isOver) return;
@@ -168,6 +176,24 @@ export class LiveQueries {
     if (held.subscriptions === 0) this.#callers.delete(queuedAs);
     else this.#callers.set(queuedAs, held);
     this.#held = sum(this.#held, more);
+  }
+
+  #observeEnd(
+    { document }: LiveGroup,
+    { caller, context }: LiveOperation,
+    facts: Pick<SubscriptionObservation, 'totalMs' | 'events' | 'runs' | 'ended'>,
+  ): void {
+    const operationName = loggableName(document.operationName);
+    const { documentHash } = document;
+    const { requestId } = context;
+    this.#options.observe({
+      kind: 'subscription',
+      requestId,
+      role: caller.role,
+      operationName,
+      documentHash,
+      ...facts,
+    });
   }
 
   #refuseTooMany(held: Held, length: number): void {

@@ -38,6 +38,7 @@ interface StreamOptions {
 export class EventStreams {
   readonly #parts: GraphqlParts;
   readonly #open = new KeepAlive();
+  #isDraining = false;
 
   constructor(parts: GraphqlParts) {
     this.#parts = parts;
@@ -75,6 +76,7 @@ export class EventStreams {
 
   /** Ends them one after the other within this time, in milliseconds: each client that comes back begins with a run. */
   drain(withinMs: number): void {
+    this.#isDraining = true;
     const streams = [...this.#open.streams()];
     for (const [index, stream] of streams.entries()) {
       setTimeout(() => stream.destroy(), (index * withinMs) / streams.length);
@@ -95,7 +97,7 @@ export class EventStreams {
     // Throws before the head is written.
     const subscription = parts.live.subscribe(operation, stream);
     const stop = whileAuthorized(authenticate, headers, state.identity, (problem) => {
-      subscription.leave();
+      subscription.leave(problem.code);
       stream.end(eventOf(errorAnswer(problem)));
     });
     // A browser that stops reading only closes its side. Who subscribes has nothing more to send.
@@ -105,7 +107,7 @@ export class EventStreams {
     reply.raw.on('close', () => {
       socket.off('end', hangUp);
       stop();
-      subscription.leave();
+      subscription.leave(this.#isDraining ? 'stopping' : 'client');
       this.#open.delete(stream);
     });
     // A write to a client that has just gone away.

@@ -3,8 +3,8 @@
  * latest.
  */
 import type { FormattedExecutionResult } from 'graphql';
-import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import type { LiveEvent, Subscriber } from '../live/live-event.ts';
+import type { GroupSignal } from '../live/live-group.ts';
 import type { Subscription } from '../live/live-queries.ts';
 
 /** Ends an operation with errors instead of an answer. */
@@ -28,13 +28,15 @@ export class LatestAnswers implements AsyncIterableIterator<FormattedExecutionRe
   #hasMissed = false;
   #end: AnswerProblem | 'left' | null = null;
 
+  readonly #signal: GroupSignal;
   readonly #forget: () => void;
 
   /**
    * @param subscribe Makes the subscription of this subscriber.
    * @param signal Of the connection. The protocol's server forgets a subscription whose id is used again meanwhile.
    */
-  constructor(subscribe: (subscriber: Subscriber) => Subscription, signal: DisconnectSignal) {
+  constructor(subscribe: (subscriber: Subscriber) => Subscription, signal: GroupSignal) {
+    this.#signal = signal;
     const leave = () => void this.return();
     this.#forget = () => signal.removeEventListener('abort', leave);
     const lastId = () => this.#lastId;
@@ -67,7 +69,7 @@ export class LatestAnswers implements AsyncIterableIterator<FormattedExecutionRe
   return(): Promise<IteratorReturnResult<undefined>> {
     this.#end ??= 'left';
     this.#forget();
-    this.#subscription.leave();
+    this.#subscription.leave(this.#signal.reason);
     this.#pull?.resolve({ done: true, value: undefined });
     return Promise.resolve({ done: true, value: undefined });
   }

@@ -133,7 +133,7 @@ function serve(server: Protocol, socket: WebSocket, { observe, headers, address,
   const signal = new GroupSignal();
   const close = (code: number, reason: string) => {
     // A client may take half a minute to close its side, and nothing is done for it any more.
-    signal.abort();
+    signal.abort(code === forbidden ? 'UNAUTHENTICATED' : 'client');
     // A reason has at most 123 bytes.
     socket.close(code, reason.slice(0, 40));
   };
@@ -163,7 +163,7 @@ function serve(server: Protocol, socket: WebSocket, { observe, headers, address,
   socket.on('close', (code, reason) => {
     stopPings();
     connection.stop();
-    signal.abort();
+    signal.abort(code === serviceRestart ? 'stopping' : 'client');
     void ended(code, String(reason)).catch(refuse);
   });
 }
