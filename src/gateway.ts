@@ -12,6 +12,7 @@ import { readOutboxState } from './email/outbox/outbox.ts';
 import { createSchemaDescriber, createSchemaPrinter } from './graphql/execute/describe-schema.ts';
 import { createExplainer } from './graphql/execute/explain-operation.ts';
 import type { Reflector } from './graphql/execute/reflector.ts';
+import { type LiveOperationState, mergeOperations } from './graphql/live/live-operations.ts';
 import type { Model } from './graphql/model/model.ts';
 import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
 import { isProjectToken, mayReadSchemas } from './management/authorize.ts';
@@ -31,6 +32,15 @@ import { createLogger } from './shared/logger.ts';
 import type { Observe } from './shared/observation.ts';
 import type { InboxParts } from './studio/routes/studio-parts.ts';
 import { StudioTickets } from './studio/routes/studio-tickets.ts';
+
+/** What a process tells of itself. */
+export interface Reports {
+  readonly series: MetricSeries;
+  readonly live: readonly LiveOperationState[];
+}
+
+/** Collects the reports of the processes that answer in time. */
+export type Gather = { readonly [K in keyof Reports]: () => Promise<readonly Reports[K][]> };
 
 /** A running gateway. */
 export interface Gateway {
@@ -77,8 +87,8 @@ export interface GatewayExtras {
   readonly minRefusalMs?: number;
   /** Key to prefill in GraphiQL, a public page; default: the anon key of a local project. */
   readonly graphiqlApiKey?: string;
-  /** Collects the metrics of all processes that share the port, including this one; absent: there is only this one. */
-  readonly gather?: () => Promise<readonly MetricSeries[]>;
+  /** Collects the reports of all processes that share the port, including this one; absent: there is only this one. */
+  readonly gather?: Gather;
 }
 
 /**
@@ -123,13 +133,18 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     if (parts.auth !== null) graphql.live.watchSessions(parts.auth.findSessions);
     const { project } = management;
     const isAuthorized = (token: string | null, from: string) => isProjectToken(project, { token, from });
-    const { parts: metrics, server } = await openMetrics({ config, meter, isAuthorized, gather: extras.gather });
+    const { parts: metrics, server } = await openMetrics({
+      config,
+      meter,
+      isAuthorized,
+      gather: extras.gather?.series,
+    });
     opened.defer(() => server?.stop());
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
     const ready = createReadiness(() => graphql.executor.notReady(), graphql.systemPool);
     const app = await createHttpServer({ config, observe, ready, metrics }, (http) => {
       const shared = { config, observe, authenticate, executor: graphql.executor, live: graphql.live, graphiqlApiKey };
-      return addRoutes(http, { ...shared, ...routeParts(parts, tickets) });
+      return addRoutes(http, { ...shared, ...routeParts(parts, tickets, extras.gather) });
     });
     opened.defer(() => closeServer(app, config.drainTimeoutMs));
     await app.ready();
@@ -198,6 +213,7 @@ function stopOnce(opened: AsyncDisposableStack, observe: Observe, flush: () => v
 function routeParts(
   parts: Parts,
   tickets: StudioTickets,
+  gather?: Gather,
 ): Pick<RouteParts, 'auth' | 'inbox' | 'management' | 'schemas' | 'studio'> {
   const { config, graphql, management, auth } = parts;
   const { project } = management;
@@ -215,8 +231,16 @@ function routeParts(
       project: management.project,
       redeemTicket: (ticket) => tickets.redeem(ticket),
       explain: createExplainer(graphql.reflector, graphql.systemPool),
+      live: () => readLive(parts, gather),
     },
   };
+}
+
+/** The live queries of all processes. */
+async function readLive({ config, graphql }: Parts, gather?: Gather) {
+  const reports = gather === undefined ? [graphql.live.operations()] : await gather.live();
+  const processes = gather === undefined ? 1 : config.workers;
+  return { processes, answered: reports.length, operations: mergeOperations(reports.flat()) };
 }
 
 function inboxParts({ inbox, isCaptured }: OpenAuth, { config, management }: Parts): InboxParts {

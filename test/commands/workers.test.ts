@@ -7,12 +7,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { LiveOverview } from '../../src/graphql/live/live-operations.ts';
 import { anonKey, secret } from '../support/http.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { overEvents } from '../support/live.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
 import type { WhenOver } from '../support/when-over.ts';
 import { type Running, runProcess, startCommand, temporaryDirectory } from './run-command.ts';
 
-const database = await createDatabase(`
+const database = await createAuthDatabase(`
   create table note (id int primary key); insert into note values (1); grant select on note to anon;
   create schema blog; create table blog.post (id int primary key);
   grant usage on schema blog to anon; grant select on blog.post to anon;
@@ -106,6 +108,25 @@ describe('two workers', () => {
     await bothKnow('post', true);
     await command.until(/Exposed schemas are now: public, blog/);
     expect(command.text().match(/Exposed schemas are now: public, blog/g)).toHaveLength(1);
+  });
+
+  test('the live queries of both are one list for operators', async () => {
+    const { url } = served;
+    const query = 'subscription Notes { noteCollection { edges { node { id } } } }';
+    const heard = Array.from({ length: 4 }, () => overEvents(url, { query }));
+    await Promise.all(heard.map((each) => each.next()));
+    const list = async () => {
+      const headers = { authorization: `Bearer ${accessToken}`, connection: 'close' };
+      const response = await fetch(`${url}/studio/live-queries`, { headers });
+      const { processes, answered, operations } = (await response.json()) as LiveOverview;
+      const rows = operations.map(({ operation, role, subscribers, groups }) => [operation, role, subscribers, groups]);
+      return [processes, answered, rows];
+    };
+    // One group in each process: equal subscriptions of different processes run by themselves.
+    const all = [2, 2, [['Notes', 'anon', 4, 2]]];
+    expect([await list(), await list()]).toEqual([all, all]);
+    for (const each of heard) each.stop();
+    await eventually(list, [2, 2, []]);
   });
 
   test('both answer and are counted together, one that is killed is replaced, and all stop in good order', async () => {

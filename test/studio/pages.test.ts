@@ -246,6 +246,9 @@ describe('every page', () => {
       await page.goto(`${studio.url}/studio/inbox?to=ada@mail.test`);
       await page.getByRole('link', { name: 'Show all emails' }).click();
       await page.getByRole('heading', { name: 'No email yet' }).waitFor();
+      await page.getByRole('link', { name: 'Live' }).click();
+      await page.getByRole('heading', { name: 'Nobody subscribes now' }).waitFor();
+      expect(await eccentricity(page)).toEqual({ isCentered: true, isLarge: true });
       await page.getByRole('link', { name: 'Users' }).click();
       await page.getByRole('heading', { name: 'No users yet' }).waitFor();
       expect(await eccentricity(page)).toEqual({ isCentered: true, isLarge: true });

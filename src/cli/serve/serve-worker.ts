@@ -1,8 +1,7 @@
 /** A worker of `pgreflect serve --workers`: a gateway whose port and collected metrics the supervisor owns. */
 import cluster from 'node:cluster';
 import { loadConfig } from '../../config/load-config.ts';
-import { type Gateway, startGateway } from '../../gateway.ts';
-import type { MetricSeries } from '../../server/metrics/metrics.ts';
+import { type Gateway, type Gather, type Reports, startGateway } from '../../gateway.ts';
 import { obeySignals } from '../../signals.ts';
 import type { CommandContext } from '../shared/command.ts';
 import { describeError } from '../shared/describe-error.ts';
@@ -11,7 +10,7 @@ import { followOptions, type OptionsFollower } from './follow-options.ts';
 import { noteFirstOperation } from './serve-notes.ts';
 import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts';
 
-/** Longest wait for the metrics of all processes, in milliseconds. */
+/** Longest wait for the reports of all processes, in milliseconds. */
 const gatherMs = 3000;
 
 /** Serves until told to stop. @returns The exit code. */
@@ -26,9 +25,10 @@ export async function serveAsWorker(context: CommandContext): Promise<number> {
 
 async function serve(context: CommandContext): Promise<number> {
   const config = loadConfig(context.sources);
-  const questions = new Questions<readonly MetricSeries[]>();
-  const gather = async () => (await questions.ask((id) => tell({ kind: 'all_series_wanted', id }), gatherMs)) ?? [];
-  const gateway = await startGateway({ ...config, metricsPort: null }, { gather }).catch(refuseAddress(config));
+  const questions = new Questions<readonly unknown[]>();
+  const gateway = await startGateway({ ...config, metricsPort: null }, { gather: gatherBy(questions) }).catch(
+    refuseAddress(config),
+  );
   // The supervisor prints the messages.
   const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: () => {} });
   const introduce = () =>
@@ -44,10 +44,20 @@ async function serve(context: CommandContext): Promise<number> {
   return 0;
 }
 
+/** Asks the supervisor, which asks all workers. */
+function gatherBy(questions: Questions<readonly unknown[]>): Gather {
+  const ask = async (what: keyof Reports) =>
+    (await questions.ask((id) => tell({ kind: 'all_reports_wanted', id, what }), gatherMs)) ?? [];
+  return {
+    series: async () => (await ask('series')) as readonly Reports['series'][],
+    live: async () => (await ask('live')) as readonly Reports['live'][],
+  };
+}
+
 interface Parts {
   readonly gateway: Gateway;
   readonly options: OptionsFollower;
-  readonly questions: Questions<readonly MetricSeries[]>;
+  readonly questions: Questions<readonly unknown[]>;
   readonly introduce: () => void;
 }
 
@@ -64,12 +74,13 @@ function obey(message: ToWorker, { gateway, options, questions, introduce }: Par
     case 'introduce':
       introduce();
       break;
-    case 'series_wanted': {
-      const { id } = message;
-      gateway.readMetrics().then((series) => tell({ kind: 'series', id, series }), ignore);
+    case 'report_wanted': {
+      const { id, what } = message;
+      const report = async () => (what === 'series' ? await gateway.readMetrics() : gateway.graphql.live.operations());
+      report().then((made) => tell({ kind: 'report', id, report: made }), ignore);
       break;
     }
-    case 'all_series':
+    case 'all_reports':
       questions.answer(message.id, message.processes);
       break;
   }

@@ -10,6 +10,7 @@
  */
 import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
+import type { Gather } from '../../gateway.ts';
 import { Meter, type MetricSeries, printMetrics } from '../../server/metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from '../../server/metrics/metrics-route.ts';
 import { createLogger } from '../../shared/logger.ts';
@@ -30,7 +31,9 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
     meter.observe(observation);
     logger.observe(observation);
   };
-  const gather = async () => [await meter.read(), ...(await workers.series())];
+  const gatherSeries = async () => [await meter.read(), ...(await workers.reports('series'))];
+  // This process has metrics of its own, and no live queries.
+  const gather: Gather = { series: gatherSeries, live: () => workers.reports('live') };
   const workers: Workers = new Workers({
     count: config.workers,
     drainTimeoutMs: config.drainTimeoutMs,
@@ -51,7 +54,7 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
   });
   let metrics: MetricsServer | null = null;
   try {
-    metrics = await openMetricsPort(config, meter, gather);
+    metrics = await openMetricsPort(config, meter, gatherSeries);
     const url = await workers.start();
     if (url === null) {
       // A signal came first, or no worker could serve, and has printed why.

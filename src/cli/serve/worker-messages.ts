@@ -1,5 +1,5 @@
 /** Messages between the processes of `pgreflect serve --workers`. */
-import type { MetricSeries } from '../../server/metrics/metrics.ts';
+import type { Reports } from '../../gateway.ts';
 
 /** Messages to a worker. */
 export type ToWorker =
@@ -7,14 +7,14 @@ export type ToWorker =
   /** Read the configuration again. */
   | { readonly kind: 'hangup' }
   | { readonly kind: 'introduce' }
-  | { readonly kind: 'series_wanted'; readonly id: number }
-  | { readonly kind: 'all_series'; readonly id: number; readonly processes: readonly MetricSeries[] };
+  | { readonly kind: 'report_wanted'; readonly id: number; readonly what: keyof Reports }
+  | { readonly kind: 'all_reports'; readonly id: number; readonly processes: readonly unknown[] };
 
 /** Messages from a worker. */
 export type FromWorker =
   | { readonly kind: 'ready'; readonly url: string }
-  | { readonly kind: 'series'; readonly id: number; readonly series: MetricSeries }
-  | { readonly kind: 'all_series_wanted'; readonly id: number };
+  | { readonly kind: 'report'; readonly id: number; readonly report: unknown }
+  | { readonly kind: 'all_reports_wanted'; readonly id: number; readonly what: keyof Reports };
 
 /** Questions to another process, which may end before it answers. */
 export class Questions<T> {

@@ -2,7 +2,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { MetricSeries } from '../../server/metrics/metrics.ts';
+import type { Gather, Reports } from '../../gateway.ts';
 import { backoff } from '../../shared/backoff.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts';
@@ -12,7 +12,7 @@ interface WorkersOptions {
   /** Time for finishing requests, in milliseconds. */
   readonly drainTimeoutMs: number;
   readonly observe: Observe;
-  readonly gather: () => Promise<readonly MetricSeries[]>;
+  readonly gather: Gather;
 }
 
 /** A worker that lived this long is replaced at once, in milliseconds. */
@@ -20,14 +20,14 @@ const steadyMs = 10_000;
 const pauseAfter = backoff(250, 15_000);
 /** Extra time for a worker to end after its requests, in milliseconds. */
 const endingMs = 10_000;
-/** Longest wait for the metrics of a worker, in milliseconds. */
-const seriesMs = 1000;
+/** Longest wait for the report of a worker, in milliseconds. */
+const reportMs = 1000;
 
 /** All workers. */
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #stopping = new AbortController();
-  readonly #questions = new Questions<MetricSeries>();
+  readonly #questions = new Questions<unknown>();
   /** Listening workers, by their number. */
   readonly #ready = new Map<number, Worker>();
   readonly #alive = new Set<Worker>();
@@ -69,12 +69,15 @@ export class Workers {
     if (first !== undefined) send(first, { kind: 'introduce' });
   }
 
-  /** The metrics of the workers that answer in time. */
-  async series(): Promise<readonly MetricSeries[]> {
-    const asked = [...this.#ready.values()].map((worker) =>
-      this.#questions.ask((id) => send(worker, { kind: 'series_wanted', id }), seriesMs),
+  /** The reports of the workers that answer in time. */
+  async reports<K extends keyof Reports>(what: K): Promise<readonly Reports[K][]> {
+    const asked = [...this.#ready.values()].map(
+      (worker) =>
+        this.#questions.ask((id) => send(worker, { kind: 'report_wanted', id, what }), reportMs) as Promise<
+          Reports[K] | null
+        >,
     );
-    return (await Promise.all(asked)).filter((series) => series !== null);
+    return (await Promise.all(asked)).filter((report) => report !== null);
   }
 
   /** Lets them finish their requests; resolves when all have ended. */
@@ -141,8 +144,11 @@ export class Workers {
 
   #hear(worker: Worker, message: Exclude<FromWorker, { kind: 'ready' }>): void {
     const { id } = message;
-    if (message.kind === 'series') this.#questions.answer(id, message.series);
-    else void this.#options.gather().then((processes) => send(worker, { kind: 'all_series', id, processes }));
+    if (message.kind === 'report') this.#questions.answer(id, message.report);
+    else
+      void this.#options.gather[message.what]().then((all) =>
+        send(worker, { kind: 'all_reports', id, processes: all }),
+      );
   }
 }
 

@@ -19,6 +19,7 @@ import type { Executor } from '../execute/executor.ts';
 import { groupKey, liveCaller } from './live-caller.ts';
 import { type EndReason, eventOf, type Subscriber } from './live-event.ts';
 import { LiveGroup, type LiveOperation, type RunOnce } from './live-group.ts';
+import { describeGroups, type LiveOperationState } from './live-operations.ts';
 import { RunLine } from './run-line.ts';
 import { type FindSessions, SessionWatch, sessionOf } from './session-watch.ts';
 import { SnapshotProbe } from './snapshot-probe.ts';
@@ -151,6 +152,11 @@ export class LiveQueries {
   /** From now on, a subscription ends with the session of its token. */
   watchSessions(find: FindSessions): void {
     this.#sessions = new SessionWatch(find);
+  }
+
+  /** What operators see: the live queries by operation and role. */
+  operations(): readonly LiveOperationState[] {
+    return describeGroups(this.#groups.values());
   }
 
   state(): LiveState {

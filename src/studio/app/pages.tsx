@@ -6,6 +6,7 @@ import {
   DeliveriesIcon,
   GraphqlIcon,
   InboxIcon,
+  LiveIcon,
   MailIcon,
   SchemaIcon,
   SettingsIcon,
@@ -30,6 +31,7 @@ const EmailsPage = lazy(async () => ({ default: (await import('./pages/emails/em
 const DeliveriesPage = lazy(async () => ({
   default: (await import('./pages/deliveries/deliveries-page.tsx')).DeliveriesPage,
 }));
+const LivePage = lazy(async () => ({ default: (await import('./pages/live/live-page.tsx')).LivePage }));
 const SettingsPage = lazy(async () => ({ default: (await import('./pages/settings/settings-page.tsx')).SettingsPage }));
 const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
 
@@ -37,6 +39,7 @@ const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbo
 export const studioPages: readonly StudioPage[] = [
   { path: 'graphql', title: 'GraphQL', icon: GraphqlIcon, needsSession: true, Page: GraphqlPage },
   { path: 'schema', title: 'Schema', icon: SchemaIcon, needsSession: true, Page: SchemaPage },
+  { path: 'live', title: 'Live', icon: LiveIcon, needsSession: true, Page: LivePage },
   { path: 'users', title: 'Users', icon: UsersIcon, needsSession: true, Page: UsersPage },
   { path: 'emails', title: 'Emails', icon: MailIcon, needsSession: true, Page: EmailsPage },
   { path: 'deliveries', title: 'Deliveries', icon: DeliveriesIcon, needsSession: true, Page: DeliveriesPage },

@@ -6,6 +6,7 @@ import type { AuthParts } from '../../auth/routes/auth-parts.ts';
 import type { Inbox } from '../../email/transport/inbox.ts';
 import type { GraphQLRequest } from '../../graphql/execute/executor.ts';
 import type { ExplainedStatement } from '../../graphql/execute/explain-operation.ts';
+import type { LiveOverview } from '../../graphql/live/live-operations.ts';
 import type { EventStreams } from '../../graphql/routes/event-stream.ts';
 import type { GraphqlParts } from '../../graphql/routes/graphql-parts.ts';
 import type { ManagedProject } from '../../management/managed-project.ts';
@@ -52,6 +53,8 @@ export interface StudioParts {
   readonly redeemTicket: (ticket: string) => boolean;
   readonly project: ManagedProject;
   readonly explain: Explain;
+  /** The live queries of all processes of this gateway. */
+  readonly live: () => Promise<LiveOverview>;
 }
 
 /** A request with what answers it. */

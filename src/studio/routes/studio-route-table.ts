@@ -6,6 +6,7 @@
 import { operatorToken } from '../../auth/answers/operator-token.ts';
 import { userListSerializer } from '../../auth/requests/admin/admin-list-users.ts';
 import { explainedStatement } from '../../graphql/execute/explain-operation.ts';
+import { liveOverview } from '../../graphql/live/live-operations.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
 import { PublicError } from '../../shared/errors.ts';
@@ -97,6 +98,13 @@ export const studioRoutes: StudioRoutes = {
     body: [objectOf({ ...operation, role: about(text, 'Database role.'), claims: record() })],
     answer: objectOf({ statements: listOf(explainedStatement) }),
     run: async ({ parts, studio, request }) => (await operations()).answerExplain(request, parts, studio.explain),
+  },
+  'GET /live-queries': {
+    access: 'project:operate',
+    id: 'listLiveQueries',
+    summary: 'List the live queries of this gateway by operation and role',
+    answer: liveOverview,
+    run: async ({ studio }) => studio.live(),
   },
   'POST /act-as': {
     access: 'project:operate',

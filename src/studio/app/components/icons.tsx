@@ -31,6 +31,12 @@ export const InboxIcon = icon(
 /** Boxes that hang together. */
 export const SchemaIcon = icon('M2.5 3h6v5h-6zM11.5 12h6v5h-6zM5.5 8v4A2.5 2.5 0 0 0 8 14.5h3.5');
 
+/** A dot that sends. */
+export const LiveIcon = icon(
+  'M6.5 13.5a5 5 0 0 1 0-7M13.5 6.5a5 5 0 0 1 0 7M4 16a8.5 8.5 0 0 1 0-12M16 4a8.5 8.5 0 0 1 0 12',
+  'M10 8.6a1.4 1.4 0 0 1 0 2.8a1.4 1.4 0 0 1 0-2.8z',
+);
+
 /** Two people. */
 export const UsersIcon = icon(
   'M8 4a3 3 0 0 1 0 6a3 3 0 0 1 0-6M2.5 16.5a5.5 5.5 0 0 1 11 0M13 4.3a3 3 0 0 1 0 5.4M15 12.2a5.5 5.5 0 0 1 2.5 4.3',

@@ -1,0 +1,60 @@
+/** The page Live in a real browser: who subscribes to what, kept up to date, without values; and a narrow, dark one. */
+import { expect, test } from 'vitest';
+import { ref } from '../management/management.ts';
+import { anonKey, token } from '../support/http.ts';
+import { overEvents, overSocket } from '../support/live.ts';
+import { accessToken, startStudio, violations } from './studio.ts';
+
+const studio = await startStudio();
+
+const products = `subscription Products($name: String) {
+  productCollection(filter: { name: { neq: $name } }, first: 1) { nodes { name } } }`;
+
+test('subscriptions appear by operation and role, change, and go, and the page shows how to subscribe', async () => {
+  const { page, foreign, problems } = await studio.visit('live');
+  await page.getByText('Nobody subscribes now').waitFor();
+  expect(await violations(page)).toEqual([]);
+  const user = { apikey: anonKey, authorization: `Bearer ${await token({ sub: 'a', role: 'authenticated' })}` };
+  const open = [
+    overEvents(studio.url, { query: products, variables: { name: 'hidden-value' } }),
+    overSocket(studio.url, { query: products, variables: { name: 'hidden-value' } }),
+    overSocket(studio.url, { query: products, variables: { name: 'other' } }),
+    overSocket(studio.url, { query: 'subscription { postCollection(first: 1) { nodes { title } } }', headers: user }),
+  ];
+  await Promise.all(open.map((heard) => heard.next()));
+  const table = page.getByRole('region', { name: 'Live queries' });
+  const named = table.getByRole('row', { name: /^Products/ });
+  const cells = () => named.getByRole('cell').allTextContents();
+  await expect.poll(async () => (await cells()).slice(0, 2)).toEqual(['anon', '3']);
+  const [, , groups, runs, events, lag, last] = (await cells()).map((text) => Number.parseInt(text, 10));
+  // Over a WebSocket other headers come than with a request, which are part of the caller.
+  expect(groups).toBe(3);
+  expect(runs).toBeGreaterThanOrEqual(3);
+  expect(events).toBe(3);
+  expect([lag, last].every((ms) => ms! >= 0)).toBe(true);
+  await table.getByRole('row', { name: /^Unnamed [0-9a-f]+ authenticated 1/ }).waitFor();
+  expect(await page.content()).not.toMatch(/hidden-value|eyJ/);
+  expect(await violations(page)).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await violations(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await violations(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  for (const heard of open) heard.stop();
+  await page.getByText('Nobody subscribes now').waitFor();
+  expect({ foreign, problems }).toEqual({ foreign: [], problems: [] });
+});
+
+test('the list of live queries is for access tokens with the scope project:operate alone', async () => {
+  const ask = (authorization: string) => fetch(`${studio.url}/studio/live-queries`, { headers: { authorization } });
+  expect((await ask(`Bearer ${anonKey}`)).status).toBe(401);
+  const scopes = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
+  const made = await fetch(`${studio.url}/v1/projects/${ref}/access-tokens`, {
+    method: 'POST',
+    headers: scopes,
+    body: JSON.stringify({ name: 'reader', scopes: ['project:read'], expiresAt: null }),
+  });
+  expect((await ask(`Bearer ${((await made.json()) as { token: string }).token}`)).status).toBe(403);
+  const answer = await ask(`Bearer ${accessToken}`);
+  expect([answer.status, await answer.json()]).toEqual([200, { processes: 1, answered: 1, operations: [] }]);
+});
