@@ -48,7 +48,9 @@ test('without a valid access token no key is shown: not for an API key, nor an e
 });
 
 test('GraphiQL asks an operator for no keys, also where they are made from the secret', async () => {
-  await database.query('create table note (id int primary key, body text); grant select on note to anon');
+  await database.query(
+    'create table note (id int primary key, body text); grant select on note to anon, authenticated',
+  );
   await database.query("insert into note values (1, 'seen by anon')");
   await database.query('create table hidden (id int primary key, body text); grant select on hidden to service_role');
   await database.query("insert into hidden values (1, 'seen by the service role')");
@@ -102,6 +104,8 @@ test('GraphiQL asks an operator for no keys, also where they are made from the s
   await page.getByRole('radio', { name: 'User' }).check();
   await page.getByRole('combobox', { name: 'User' }).selectOption({ label: 'ann@x.test' });
   await run('{ __typename }', 'Query');
+  await run('subscription { noteCollection { nodes { body } } }', 'changed for anon');
+  await next('note', 'changed for a user');
   // Whatever a script would find here ends with the access token.
   const kept = await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie]));
   expect(kept).toContain(token);
@@ -121,7 +125,17 @@ test('GraphiQL asks an operator for no keys, also where they are made from the s
   expect(await docs.locator(':is(script, iframe, img)').count()).toBe(0);
   expect(await page.title()).not.toBe('owned');
 
+  await run('subscription { hiddenCollection { nodes { body } } }', 'changed for the service role');
+  await database.query('update auth.pgreflect_access_tokens set revoked_at = now()');
+  // While the subscription goes on, nothing is clicked.
+  const dialog = page.getByRole('dialog', { name: 'Your access token is no longer valid' });
+  await dialog.waitFor();
+  await database.query('update auth.pgreflect_access_tokens set revoked_at = null');
+  await dialog.getByLabel('Access token').fill(token);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await run('{ hiddenCollection { edges { node { body } } } }', 'changed for the service role');
   await database.query('update auth.pgreflect_access_tokens set revoked_at = now()');
   await page.getByRole('button', { name: /^Execute/ }).click();
-  await page.getByRole('dialog', { name: 'Your access token is no longer valid' }).waitFor();
+  await dialog.waitFor();
 });

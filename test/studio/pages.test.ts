@@ -246,7 +246,7 @@ describe('every page', () => {
       await page.goto(`${studio.url}/studio/inbox?to=ada@mail.test`);
       await page.getByRole('link', { name: 'Show all emails' }).click();
       await page.getByRole('heading', { name: 'No email yet' }).waitFor();
-      await page.getByRole('link', { name: 'Live' }).click();
+      await page.getByRole('link', { name: 'Live', exact: true }).click();
       await page.getByRole('heading', { name: 'Nobody subscribes now' }).waitFor();
       expect(await eccentricity(page)).toEqual({ isCentered: true, isLarge: true });
       await page.getByRole('link', { name: 'Users' }).click();

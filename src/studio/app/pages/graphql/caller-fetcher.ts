@@ -11,6 +11,7 @@ import {
   hasOperation,
   introspectionRefusal,
   isIntrospection,
+  isRefused,
   isSubscription,
   type Params,
   type Result,
@@ -47,14 +48,17 @@ async function send(
   }
   try {
     const asked = session.get();
-    const { path, headers, role, claims } = await credentialsOf(caller);
-    if (isSubscription(params)) return subscribe(params, headers, path);
+    const credentials = await credentialsOf(caller);
+    const { path, headers, role, claims } = credentials;
+    const noteRefusal = (isOne: boolean, { errors }: Result): void => {
+      const isExpired = isOne && path === servicePath;
+      if (isExpired && asked.kind !== 'none') expireSession(asked.token);
+      onProblem(isOne && !isExpired ? new ApiError(401, 'unauthorized', errors?.[0]?.message ?? '') : null);
+    };
+    if (isSubscription(params))
+      return subscribe(params, credentials, (answer) => noteRefusal(isRefused(answer), answer));
     const { status, result } = await sendOperation(params, headers, path);
-    const isExpired = status === 401 && path === servicePath;
-    if (isExpired && asked.kind !== 'none') expireSession(asked.token);
-    onProblem(
-      status === 401 && !isExpired ? new ApiError(401, 'unauthorized', result.errors?.[0]?.message ?? '') : null,
-    );
+    noteRefusal(status === 401, result);
     if (isIntrospection(params)) onIntrospection(introspectionRefusal(result));
     else {
       const { query, operationName = null, variables = null } = params;

@@ -24,7 +24,7 @@ session.subscribe(() => {
 });
 
 /** The credentials of a request, and its claims. */
-interface Credentials {
+export interface Credentials {
   /** If not the API's path. */
   readonly path?: string;
   readonly headers: Readonly<Record<string, string>>;

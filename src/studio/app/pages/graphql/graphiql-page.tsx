@@ -57,7 +57,7 @@ export function GraphiqlPage({ settings }: { readonly settings: GraphiqlSettings
         }
         try {
           const headers = { ...headersOf(typed.current), ...options?.headers };
-          if (isSubscription(params)) return subscribe(params, headers);
+          if (isSubscription(params)) return subscribe(params, { headers });
           const { result } = await sendOperation(params, headers);
           setNote((before: ReactNode) => noteFor(result, typed.current) ?? (result.data ? null : before));
           return result;

@@ -2,6 +2,7 @@
 import type { GraphiQL } from 'graphiql';
 import type { ComponentProps } from 'react';
 import { ApiError, readEvents } from '../../shared/api.ts';
+import type { Credentials } from './caller.ts';
 
 /** GraphiQL's fetcher; may also return more than one result. */
 export type Fetcher = ComponentProps<typeof GraphiQL>['fetcher'];
@@ -42,15 +43,16 @@ export async function sendOperation(
 /**
  * The answers of a subscription, one after the other, until the reader stops.
  *
+ * @param onAnswer Called with each.
  * @throws ApiError with status 0 without an answer.
  */
 export function subscribe(
   params: Params,
-  headers: Readonly<Record<string, string>>,
-  path = '/graphql/v1',
+  { path = '/graphql/v1', headers }: Pick<Credentials, 'path' | 'headers'>,
+  onAnswer: (answer: Result) => void = () => {},
 ): AsyncGenerator<Result, void> {
   const left = new AbortController();
-  const answers = readAnswers(params, { headers, path, left });
+  const answers = readAnswers(params, { headers, path, left, onAnswer });
   const end = answers.return.bind(answers);
   // A generator that waits would end with its next answer only.
   answers.return = (value) => {
@@ -65,11 +67,12 @@ interface Reading {
   readonly path: string;
   /** Ends the request. */
   readonly left: AbortController;
+  readonly onAnswer: (answer: Result) => void;
 }
 
 async function* readAnswers(
   { query, operationName, variables }: Params,
-  { headers, path, left }: Reading,
+  { headers, path, left, onAnswer }: Reading,
 ): AsyncGenerator<Result, void> {
   try {
     const response = await fetch(path, {
@@ -79,18 +82,28 @@ async function* readAnswers(
       signal: left.signal,
     });
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      yield (await response.json()) as Result;
+      const answer = (await response.json()) as Result;
+      onAnswer(answer);
+      yield answer;
       return;
     }
     for await (const { name, data } of readEvents(response.body!)) {
       if (name === 'complete') return;
-      if (data !== null) yield JSON.parse(data) as Result;
+      if (data === null) continue;
+      const answer = JSON.parse(data) as Result;
+      onAnswer(answer);
+      yield answer;
     }
   } catch {
     if (!left.signal.aborted) throw new ApiError(0, 'unreachable', 'The server is not responding.');
   } finally {
     left.abort();
   }
+}
+
+/** Whether key or token was refused. */
+export function isRefused({ errors }: Result): boolean {
+  return errors?.[0]?.extensions?.code === 'UNAUTHENTICATED';
 }
 
 /** Whether the document subscribes. A query that seems to is answered all the same. */
