@@ -192,3 +192,67 @@ test('a row that the caller connects while another one does belongs to one of th
   );
   expect(owners).toEqual({ owners: 1, are_new: true });
 });
+
+test('policies that tell tenants apart for reading alone keep links from the rows of others: none is found, moved, replaced or changed', async () => {
+  const all = (table: string) =>
+    `alter table ${table} enable row level security; grant select, insert, update, delete on ${table} to anon;
+     create policy seen on ${table} for select to anon using (tenant = 1); create policy added on ${table} for insert to anon with check (true);
+     create policy changed on ${table} for update to anon using (true); create policy removed on ${table} for delete to anon using (true)`;
+  const careless = `create table shelf (id int primary key, tenant int not null, code text unique, spare text default 'secret');
+    create table copy (id int primary key, tenant int not null, shelf_id int references shelf, label text); ${all('shelf')}; ${all('copy')};
+    revoke select on shelf from anon; grant select (id, tenant, code) on shelf to anon;
+    insert into shelf values (1, 1, 'mine'); insert into copy values (1, 1, 1, 'mine'), (2, 1, null, 'free');`;
+  const hidden = `insert into shelf values (100, 2, 'theirs'); insert into copy values (100, 2, 1, 'under mine'), (101, 2, null, 'loose'), (102, 2, 100, 'theirs');`;
+  const both = await Promise.all([createDatabase(careless + hidden), createDatabase(careless)]);
+  const [withRows, without] = await Promise.all(both.map((database) => startExecution(database, {})));
+  const theirs = () =>
+    both[0]!.query(`select (select json_agg(s order by id) from shelf s where tenant = 2) as shelves,
+    (select json_agg(c order by id) from copy c where tenant = 2) as copies`); // biome-ignore format: one query
+  const before = await theirs();
+  const update = (set: string, filter = '{code: {eq: "mine"}}') =>
+    `updateshelfCollection(set: {copyCollection: {${set}}}, filter: ${filter}, atMost: 9)`;
+  for (const field of [
+    ...['{id: 100}', '{code: "theirs"}'].map(
+      (key) => `insertIntocopyCollection(objects: [{id: 50, tenant: 1, shelf: {connect: ${key}}}])`,
+    ),
+    'updatecopyCollection(set: {shelf: {connect: {id: 100}}}, filter: {id: {eq: 2}})',
+    ...['100', '101', '102'].map((id) => update(`connect: [{id: ${id}}]`)),
+    'insertIntoshelfCollection(objects: [{id: 50, tenant: 1, copyCollection: {connect: [{id: 2}, {id: 101}]}}])',
+    update('connect: [{id: 101}], replace: DELETE'),
+    update('insert: [{id: 51, tenant: 1}]', '{id: {eq: 100}}'),
+    update('replace: DELETE', '{id: {eq: 100}}'),
+    update('delete: [{atMost: 9}]', '{}'),
+    update('disconnect: [{atMost: 9}]', '{}'),
+    update('update: [{set: {label: "x"}, atMost: 9}]', '{}'),
+    update('replace: DISCONNECT, replaceAtMost: 2'),
+    update('replace: DELETE, replaceAtMost: 2'),
+    'updatecopyCollection(set: {shelf: {update: {set: {tenant: 1}}}}, filter: {}, atMost: 9)',
+    'updatecopyCollection(set: {shelf: {disconnect: true}}, filter: {}, atMost: 9)',
+  ]
+    .map((each) => `${each} { affectedCount }`)
+    .concat([
+      'updateshelfByPk(id: 100, set: {tenant: 1}) { __typename }',
+      'updateshelfByPk(id: 100, set: {copyCollection: {replace: DELETE}}) { __typename }',
+      'deletecopyByPk(id: 101) { __typename }',
+      'insertcopy(object: {id: 52, tenant: 1, shelf: {connect: {id: 100}}}) { __typename }',
+    ])) {
+    // biome-ignore format: a list of attempts
+    const query = `mutation { it: ${field} }`;
+    const [one, other] = [await withRows!.run('anon', query), await without!.run('anon', query)];
+    expect(one, field).toEqual(other);
+    expect(JSON.stringify(one), field).not.toMatch(/secret|under mine|VALIDATION/);
+    expect(await theirs(), field).toEqual(before);
+  }
+  // A given key overwrites nothing, and what refers to the new row never gets the one that is there.
+  for (const select of ['affectedCount', 'records { __typename }'])
+    for (const objects of [
+      'insertIntocopyCollection(objects: [{id: 53, tenant: 1, shelf: {insert: {id: 100, tenant: 1}}}])',
+      'insertIntocopyCollection(objects: [{id: 53, tenant: 1, shelf: {insert: {id: 60, tenant: 1}}}, {id: 101, tenant: 1}])',
+      'insertIntoshelfCollection(objects: [{id: 100, tenant: 1, copyCollection: {insert: [{id: 53, tenant: 1}]}}])',
+    ]) {
+      const { data, errors } = await withRows!.run('anon', `mutation { it: ${objects} { ${select} } }`);
+      expect([data, errors[0].extensions.code], objects).toEqual([null, 'CONSTRAINT_VIOLATION']);
+      expect(JSON.stringify(errors), objects).not.toMatch(/secret|under mine/);
+      expect(await theirs(), objects).toEqual(before);
+    }
+});
