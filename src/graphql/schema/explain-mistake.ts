@@ -27,6 +27,7 @@ import { fieldOrigin, type InputFieldOrigin, inputFieldOrigin } from './origin.t
 import { StringEnumType } from './types/enum-types.ts';
 import { orderByDirectionType } from './types/order-by-direction.ts';
 import { scalarTypes, textScalars } from './types/scalars.ts';
+import { suggestsNames } from './validate.ts';
 
 /** What to write instead. */
 export interface Correction {
@@ -276,7 +277,7 @@ function correctField({ schema, mayDiscover }: Place, { type, name: asked }: Of<
   if (roots.includes(type)) {
     const other = roots.find((root) => root !== type && root?.getFields()[asked] !== undefined);
     if (other) return explainRoot(other.name, other.getFields()[asked]!);
-    return mayDiscover ? suggest(nearestField(asked, type)) : null;
+    return mayDiscover && suggestsNames(schema) ? suggest(nearestField(asked, type)) : null;
   }
   if (hasSuggestion(message)) return null;
   const fields = Object.values(type.getFields());

@@ -55,10 +55,16 @@ const maxComparisons = 4000;
 /** With more types there are no suggestions: making all names takes longer than other requests may wait. */
 const maxNames = 50_000;
 
+const namesOf = (schema: GraphQLSchema): number =>
+  schema instanceof LazySchema ? schema.types.size : Object.keys(schema.getTypeMap()).length;
+
+/** Whether names of the schema are suggested at all. */
+export const suggestsNames = (schema: GraphQLSchema): boolean => namesOf(schema) <= maxNames;
+
 /** The rules, of which only the first mistakes have suggestions. */
 function suggestingFirst(rules: readonly ValidationRule[], schema: GraphQLSchema): readonly ValidationRule[] {
   let mistakes = 0;
-  const names = schema instanceof LazySchema ? schema.types.size : Object.keys(schema.getTypeMap()).length;
+  const names = namesOf(schema);
   const isHidden = () =>
     mistakes >= maxSuggestions || names > maxNames || (mistakes > 0 && mistakes * names > maxComparisons);
   return rules.map((rule) => (context) => {

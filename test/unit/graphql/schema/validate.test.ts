@@ -1,6 +1,8 @@
-import { parse } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { type GraphQLSchema, parse } from 'graphql';
+import { describe, expect, test, vi } from 'vitest';
 import { buildSchema } from '../../../../src/graphql/schema/build-schema.ts';
+import { explainDocument } from '../../../../src/graphql/schema/explain-mistake.ts';
+import { RootType } from '../../../../src/graphql/schema/types/root-type.ts';
 import { validateDocument } from '../../../../src/graphql/schema/validate.ts';
 import { column, libraryModel, model, table } from '../../../support/model-builder.ts';
 
@@ -216,4 +218,20 @@ test('validation makes only the types that a document names', () => {
     suggestions: false,
   });
   expect(errors).toEqual([]);
+});
+
+test('an unknown root field of a schema of thousands of tables is compared with no other, whose names would all be made', () => {
+  const many = (count: number) =>
+    buildSchema(
+      model({ tables: Array.from({ length: count }, (_, n) => table(`${n + 1}`, `Table${n}`, [column('id', 'Int')])) }),
+    );
+  const document = parse('{ table1s { id } }');
+  const correct = (large: GraphQLSchema) => {
+    const errors = validateDocument(large, document, { strictVariablePositions: false, suggestions: false });
+    return explainDocument({ schema: large, mayDiscover: true }, document, errors)[0]?.hint;
+  };
+  expect(correct(many(20))).toMatch(/Did you mean "table1/);
+  const sortNames = vi.spyOn(RootType.prototype, 'sortNames');
+  expect([correct(many(2100)), sortNames.mock.calls.length]).toEqual([undefined, 0]);
+  sortNames.mockRestore();
 });
