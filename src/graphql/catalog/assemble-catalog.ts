@@ -141,6 +141,7 @@ export function* assembleCatalog(
     routine: (oid) => routinesById.get(oid),
     routinesNamed: (namespace, name) => routinesByName.get(`${namespace} ${name}`) ?? [],
     namespace: (oid) => common.namespacesByOid.get(oid),
+    commentedColumns: (table) => comments.get('column')?.get(table) ?? null,
     comment: (kind, oid, column) => commentOn(kind, oid, column)?.text ?? null,
     directive: (kind, oid, column) => commentOn(kind, oid, column)?.directive ?? noDirective,
   };

@@ -248,6 +248,8 @@ export interface Catalog {
   routinesNamed(namespace: string, name: string): readonly CatalogRoutine[];
   /** Also for types outside the exposed namespaces. */
   namespace(oid: string): CatalogNamespace | undefined;
+  /** The columns of a table that have comments; null for none. */
+  commentedColumns(table: string): Pick<ReadonlySet<number>, 'has'> | null;
   /** The comment of an object, including its directive; null for none. */
   comment(kind: CommentedObject, oid: string, column?: number): string | null;
   /** The comment directive of an object; `none` for most. */

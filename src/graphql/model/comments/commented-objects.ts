@@ -23,7 +23,7 @@ export interface DirectiveHolder {
 /**
  * All of them: namespaces, tables with their columns, routines, foreign keys, enums and domains.
  *
- * @param isWanted Takes other objects, by their addresses.
+ * @param isWanted Takes other objects with comments, by their addresses.
  */
 export function* directiveHolders(
   context: ModelContext,
@@ -45,7 +45,10 @@ export function* directiveHolders(
     const ofTable = () => ({ object: tablePath(context, table), isExposed: isExposedTable(table) });
     const fix = (keys: Keys) => tableFix(context, table, keys);
     add(['table', table._id], () => ({ ...ofTable(), isVisible: () => mayUse(context, table), fix }));
-    for (const { attnum, attname } of table.getAttributes())
+    // Most tables have none.
+    const commented = catalog.commentedColumns(table._id);
+    const columns = commented === null ? [] : table.getAttributes().filter(({ attnum }) => commented.has(attnum));
+    for (const { attnum, attname } of columns)
       add(['column', table._id, attnum], () => ({
         ...ofTable(),
         object: `${tablePath(context, table)}.${quoteName(attname)}`,
@@ -61,13 +64,15 @@ export function* directiveHolders(
   }
   for (const { _id, conname, conrelid, confrelid } of catalog.foreignKeys) {
     if (sliceIsOver()) yield;
-    const [local, foreign] = [catalog.table(conrelid), catalog.table(confrelid)];
-    add(['constraint', _id], () => ({
-      object: `${quoteName(conname)} on ${local ? tablePath(context, local) : 'a table of another schema'}`,
-      isExposed: foreign !== undefined && isExposedTable(foreign),
-      isVisible: () => local !== undefined && mayUse(context, local),
-      fix: (keys) => foreignKeyFix(context, _id, new Map([[_id, keys]])),
-    }));
+    add(['constraint', _id], () => {
+      const [local, foreign] = [catalog.table(conrelid), catalog.table(confrelid)];
+      return {
+        object: `${quoteName(conname)} on ${local ? tablePath(context, local) : 'a table of another schema'}`,
+        isExposed: foreign !== undefined && isExposedTable(foreign),
+        isVisible: () => local !== undefined && mayUse(context, local),
+        fix: (keys) => foreignKeyFix(context, _id, new Map([[_id, keys]])),
+      };
+    });
   }
   for (const type of [...catalog.enums, ...catalog.domains, ...catalog.composites]) {
     const { _id: oid, typname: name, typnamespace, typtype } = type;
