@@ -81,6 +81,16 @@ test('A role whose model exists is answered while that of another is built', asy
   expect(order).toEqual(['authenticated', 'anon']);
 });
 
+test('Requests with bounded freshness are answered from the model that is there while the catalog is read again', async () => {
+  const bounded = await startExecution(database, { freshness: 'bounded' });
+  await bounded.data('anon', small);
+  await database.query(`comment on table thing_1 is '@graphql({"description": "third"})'`);
+  const order: string[] = [];
+  const note = (name: string) => () => void order.push(name);
+  await Promise.all([bounded.compare().then(note('read')), bounded.data('anon', small).then(note('answered'))]);
+  expect(order).toEqual(['answered', 'read']);
+});
+
 test('Requests that arrive while a model is built share it', async () => {
   const { catalog } = await execution.role('authenticated');
   let builds = 0;

@@ -39,6 +39,8 @@ export interface ExecutionOptions {
   /** `null`: the requests are subject to no limit. */
   readonly limits?: Partial<typeof defaultLimits> | null;
   readonly showHints?: boolean;
+  /** `exact` by default, as in the product. */
+  readonly freshness?: 'exact' | 'bounded';
 }
 
 const defaultLimits = { maxDepth: 20, maxAliases: 500, maxTokens: 20_000, maxCost: 1_000_000, maxRootFields: 50 };
@@ -109,7 +111,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     requestTimeoutMs: statementTimeoutMs,
     readOnlyQueries: options.readOnlyQueries ?? false,
     absentFilterVariables: options.absentFilterVariables ?? 'ignore',
-    freshness: 'exact',
+    freshness: options.freshness ?? 'exact',
     observe,
   });
   atEnd(async () => {
