@@ -45,7 +45,7 @@ export function loadConfigFile(given: string | null, workingDirectory: string): 
   const isNamed = given !== null;
   let text: string;
   try {
-    text = readFile(path, workingDirectory);
+    text = readFile(path, { workingDirectory });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     if (given === null && code === 'ENOENT') return { path: null, isNamed, ...nothing, problems: [] };

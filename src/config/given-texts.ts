@@ -30,15 +30,18 @@ export interface Given {
 export interface TextSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
+  /** Is told the path of each file with a value. */
+  readonly onFile?: (path: string) => void;
 }
 
 /** Null if nothing was given. Adds problems to `problems`. */
 export function findTexts(
   { flag, variable, others, secret, repeatable }: Setting,
   flags: readonly string[] | undefined,
-  { environment, workingDirectory }: TextSources,
+  sources: TextSources,
   problems: Problem[],
 ): Given | null {
+  const { environment } = sources;
   if (flags !== undefined && flags.length > 0) {
     if (flags.length > 1 && !repeatable)
       problems.push({ problem: `--${flag} is given ${flags.length} times.`, fix: 'Keep one of them.' });
@@ -55,7 +58,7 @@ export function findTexts(
   }
   if (!path) return null;
   try {
-    return { origin: file, texts: toTexts(readFile(path, workingDirectory).trim()) };
+    return { origin: file, texts: toTexts(readFile(path, sources).trim()) };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     problems.push({ problem: `${file}: the file "${path}" cannot be read (${code}).`, fix: null });
@@ -64,8 +67,10 @@ export function findTexts(
 }
 
 /** The text of a file below the working directory. @throws An error of the operating system. */
-export function readFile(path: string, workingDirectory: string): string {
-  return readFileSync(resolve(workingDirectory, path), 'utf8');
+export function readFile(path: string, { workingDirectory, onFile }: Omit<TextSources, 'environment'>): string {
+  const found = resolve(workingDirectory, path);
+  onFile?.(found);
+  return readFileSync(found, 'utf8');
 }
 
 /** Describes an invalid text of a setting. @param shown The text; null for a secret. */

@@ -108,12 +108,13 @@ function readValue(name: OptionName, given: Given | null, sources: ValueSources,
 }
 
 /** JSON is used directly; other text is the name of a file. */
-function textOrFile(text: string, { workingDirectory, folder }: ValueSources): string {
+function textOrFile(text: string, sources: ValueSources): string {
+  const { workingDirectory, folder } = sources;
   if (/^\s*[[{]/.test(text)) return text;
   if (folder !== null && !isBelow(resolve(workingDirectory, text.trim()), folder))
     throw new Error(`names a file outside the folder of pgreflect.toml; ${namesIt('pgreflect.toml')}`);
   try {
-    return readFile(text.trim(), workingDirectory);
+    return readFile(text.trim(), sources);
   } catch (error) {
     throw new Error(`names a file that cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
   }

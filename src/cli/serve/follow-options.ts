@@ -1,9 +1,11 @@
 /**
- * Applies changes of the configuration file to a running gateway: exposed schemas and start values of the auth
- * configuration. A file with problems is reported and changes nothing.
+ * Applies changes of the configuration, and of the files that it names, to a running gateway: exposed schemas and start
+ * values of the auth configuration. Other changed options are named, because they need a restart. A configuration with
+ * problems is reported and changes nothing.
  */
-import { watchFile } from 'node:fs';
+import { unwatchFile, watchFile } from 'node:fs';
 import { resolve } from 'node:path';
+import { snakeCase } from 'change-case';
 import type { Config } from '../../config/config.ts';
 import type { Sources } from '../../config/load-options.ts';
 import type { Gateway } from '../../gateway.ts';
@@ -35,7 +37,10 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
 
   async function takeOver(): Promise<void> {
     // Problems of the command line were reported at the start; a process's environment does not change.
-    const next = load({ ...sources, problems: [] });
+    const next = load({ ...sources, problems: [], onFile: watch });
+    const fixed = differences(last, next).filter((name) => !changedInPlace.has(name));
+    if (fixed.length > 0) note(`A restart is needed for: ${fixed.map((name) => snakeCase(name)).join(', ')}.`);
+    last = { ...next, ...pick(last) };
     // First the part that needs no database.
     if (!isSameValue(authStart(last), authStart(next))) {
       await gateway.configureAuth(authStart(next));
@@ -57,13 +62,45 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
       .then(takeOver)
       .catch((error) => note(`The configuration was not reloaded.\n${describeError(error)}`));
   };
-  const { configFile, environment, workingDirectory } = sources;
-  const path = resolve(workingDirectory, configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml'));
-  const watcher = watchFile(path, { interval: lookMs }, readAgain);
-  watcher.unref();
-  // The file may have changed during the start.
+  const { environment, workingDirectory } = sources;
+  const configFile = resolve(
+    workingDirectory,
+    sources.configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml'),
+  );
+  const watched = new Set<string>();
+  const watch = (path: string) => {
+    if (watched.has(path)) return;
+    watched.add(path);
+    watchFile(path, { interval: lookMs }, readAgain).unref();
+  };
+  watch(configFile);
+  // The files may have changed during the start.
   readAgain();
-  return { readAgain, stop: () => void watcher.removeAllListeners() };
+  return {
+    readAgain,
+    stop() {
+      for (const path of watched) unwatchFile(path, readAgain);
+    },
+  };
+}
+
+/** What a running gateway takes over. */
+const changedInPlace: ReadonlySet<string> = new Set<keyof Config>(['schemas', 'authValues', 'authTemplates']);
+
+/** Names of what differs. */
+function differences(a: Config, b: Config): readonly string[] {
+  const [before, after] = [a, b].map(
+    (config) => new Map(Object.entries({ ...config.limits, ...config, limits: null })),
+  );
+  return [...after!.keys()].filter((name) => !isSameValue(before!.get(name), after!.get(name)));
+}
+
+function pick({
+  schemas,
+  authValues,
+  authTemplates,
+}: Config): Pick<Config, 'schemas' | 'authValues' | 'authTemplates'> {
+  return { schemas, authValues, authTemplates };
 }
 
 /** If the database is down, the gateway retries by itself. @throws Any other error. */

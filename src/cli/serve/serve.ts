@@ -31,10 +31,10 @@ export const serve: Command = {
   flags: [],
   notes: `Prepare the database once with \`pgreflect init\`. Create the secret and the keys with \`pgreflect keys\`.
 
-Signals: SIGTERM, SIGINT and SIGQUIT finish open requests and stop. SIGUSR2 reloads the catalog. SIGHUP reloads
---schemas and the auth configuration from the configuration file; a change of the file does the same. The SIGHUP of
-a terminal that closes stops it. With --workers, send signals to the process you started. A worker that exits is
-replaced.
+Signals: SIGTERM, SIGINT and SIGQUIT finish open requests and stop. SIGUSR2 reloads the catalog. SIGHUP reads the
+configuration file, and files with values, again; a change of one of them does the same. --schemas and the auth
+configuration change at once; other changed options are named, because they need a restart. The SIGHUP of a terminal
+that closes stops it. With --workers, send signals to the process you started. A worker that exits is replaced.
 
 Example:
   pgreflect serve --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop --jwt-secret SECRET`,

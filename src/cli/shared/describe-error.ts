@@ -50,7 +50,8 @@ export function withoutPassword(connectionString: string): string {
 /** Why the database was not reachable. `connectionString` null: unknown. */
 export function describeDatabaseError(error: DatabaseError, connectionString: string | null): Problem {
   const place = connectionString === null ? 'the database' : describePlace(connectionString);
-  const user = connectionString === null ? '' : decodePart(parseConnectionUrl(connectionString)?.username ?? '');
+  const user =
+    connectionString === null ? 'the login role' : decodePart(parseConnectionUrl(connectionString)?.username ?? '');
   const cause = error.cause as { code?: string; message?: string; errors?: { code?: string }[] } | undefined;
   const code = error.sqlstate ?? cause?.code ?? cause?.errors?.[0]?.code ?? '';
   const reason = reasons[code];

@@ -47,3 +47,20 @@ test('what has changed since the options were first read is taken over at once',
   options.stop();
   expect(expose.mock.calls).toEqual([[['shop']]]);
 });
+
+test('changed options that need a restart are named once, the others are taken over', async () => {
+  const before = { ...config, logLevel: 'info', limits: { maxDepth: 1 } } as unknown as Config;
+  const next = { ...before, logLevel: 'error', limits: { maxDepth: 2 }, schemas: ['shop'] } as unknown as Config;
+  const expose = vi.fn(async () => {});
+  const notes: string[] = [];
+  const gateway = { expose, configureAuth: async () => {} };
+  const note = (text: string) => void notes.push(text);
+  const options = followOptions({ gateway, config: before, sources, load: () => next, note });
+  await vi.waitFor(() => expect(notes).toHaveLength(2));
+  options.readAgain();
+  options.readAgain();
+  options.stop();
+  await new Promise(setImmediate);
+  expect(notes).toEqual(['A restart is needed for: max_depth, log_level.', 'Exposed schemas are now: shop.']);
+  expect(expose.mock.calls).toEqual([[['shop']]]);
+});
