@@ -32,7 +32,7 @@ export function generateWrite(source: Source): Write | null {
     const isSure = isNested && random.chance(source.isCareful ? 0.95 : 0.7);
     const conflict = random.chance(0.4) ? makeConflict(source, table, isSure) : null;
     const trees = makeTrees(source, table, { depth: isNested ? 2 : 0, left: [], path: '', conflict });
-    return { kind, ...shared, trees: random.chance(0.5) ? shareAcross(source, trees) : trees, conflict };
+    return { kind, ...shared, trees: random.chance(0.7) ? shareAcross(source, trees) : trees, conflict };
   }
   if (kind === 'update' && fields[`update${name}Collection`])
     return {

@@ -38,12 +38,11 @@ export function shareAcross(source: Source, trees: readonly Tree[]): Tree[] {
       if (each.tree === null) return each;
       const inner = visit(each.tree);
       const { name } = each.reference.target;
-      const isLeaf = inner.up.length + inner.down.length === 0 && each.conflict === null;
-      if (!isLeaf) return { ...each, tree: inner };
+      if (each.conflict !== null) return { ...each, tree: inner };
       const known = found.get(name);
-      found.set(name, known ?? inner);
-      if (known === undefined || random.chance(0.3)) return { ...each, tree: inner };
-      return { ...each, tree: random.chance(0.5) ? known : nearlyEqual(source, each.reference.target, known) };
+      if (known === undefined && inner.up.length + inner.down.length === 0) found.set(name, inner);
+      if (known === undefined || random.chance(0.2)) return { ...each, tree: inner };
+      return { ...each, tree: random.chance(0.6) ? known : nearlyEqual(source, each.reference.target, known) };
     }),
     down: tree.down.map((each) => ({ ...each, trees: each.trees.map(visit) })),
   });
