@@ -97,7 +97,7 @@ test('relay-compiler accepts the SDL; Relay joins pages, fetches a row again thr
   expect(await runWithGateway('relay')).toEqual(ofRelay);
 });
 
-test('Apollo, urql and Relay name trusted documents, by the lists of graphql-codegen and relay-compiler, where no others run', async () => {
+test('Apollo, urql and Relay name trusted documents, by the lists of graphql-codegen, relay-compiler and Apollo, where no others run', async () => {
   await runClient('trusted-documents', {});
   const trusted = (file: string) => ({ trustedDocuments: join(clientsDirectory, file), trustedOnly: true });
   expect(await runWithGateway('trusted', trusted('trusted/__generated__/persisted-documents.json'))).toEqual([
@@ -111,6 +111,11 @@ test('Apollo, urql and Relay name trusted documents, by the lists of graphql-cod
     '  another document: DOCUMENT_NOT_TRUSTED, GET, GET with the document',
     'fetch: Plain Glass Bag',
   ]);
+  const ofApollo = await runWithGateway(
+    'apollo-trusted',
+    trusted('trusted/__generated__/persisted-query-manifest.json'),
+  );
+  expect(ofApollo).toEqual(['Apollo: Plain Glass Bag', '  another document: DOCUMENT_NOT_TRUSTED']);
   expect(await runWithGateway('relay-trusted', trusted('relay/__generated__/documents.json'))).toEqual(ofRelay);
 });
 
