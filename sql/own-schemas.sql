@@ -81,7 +81,7 @@ begin
     -- What we read and write ourselves is a table that runs no code.
     select 3, null, pg_catalog.format('%s is not a plain table', c.oid::pg_catalog.regclass)
     from pg_catalog.pg_class c join schema s on s.oid operator(pg_catalog.=) c.relnamespace
-    where c.relname operator(pg_catalog.=) any (array['pgreflect_migrations', 'catalog_change']::pg_catalog.name[]) and (
+    where c.relname operator(pg_catalog.=) any (array['pgreflect_migrations', 'catalog_change', 'live_change', 'live_mark', 'live_schema']::pg_catalog.name[]) and (
       c.relkind operator(pg_catalog.<>) 'r'
       or exists (select from pg_catalog.pg_rewrite w where w.ev_class operator(pg_catalog.=) c.oid)
       or exists (select from pg_catalog.pg_trigger t where t.tgrelid operator(pg_catalog.=) c.oid and not t.tgisinternal)

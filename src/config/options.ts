@@ -223,6 +223,8 @@ export const options = {
     doc: 'Time for which caches may keep answers to GET, in seconds; 0: not at all. Only those of the anon role without a token.' }),
   liveIntervalMs: requests('MS', milliseconds, '2000', { commands: serving,
     doc: 'Time between two runs of a live query, in ms.' }),
+  liveMinIntervalMs: requests('MS', milliseconds, '100', { commands: serving,
+    doc: 'Time between two runs in exact mode (`init --live`), in ms.' }),
   livePollMs: requests('MS', integerBetween(10, 60_000), '50', { commands: serving,
     doc: 'Time between two looks for changes, in ms. Only while somebody has subscribed.' }),
   liveClaims: requests('NAMES', namesOrAll, '*', { commands: [...serving, 'check'],

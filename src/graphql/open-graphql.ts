@@ -89,6 +89,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
     ...config,
     systemPool,
     observe: (observation) => {
+      if (observation.kind === 'reloaded') live.schemaChanged();
       if (observation.kind === 'reload_failed' && isAway(observation.error)) suspect(observation.error);
       else observe(observation);
     },

@@ -128,6 +128,10 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
   database_lost: ({ reason }) => error('database connection lost; reconnecting', { reason }),
   connection_failed: ({ pool, reason, message, isNew }) => (isNew ? warn : debug)(message, { pool, reason }),
   database_back: () => info('database back'),
+  live_mode: ({ exact }) =>
+    exact
+      ? info('live queries run when a table that they read has changed')
+      : info('live queries run at an interval', { command: 'pgreflect init --live' }),
   replica_used: ({ replica }) => info('read replica used', { replica }),
   replica_left_out: ({ replica, reason }) =>
     warn('read replica removed; the other replicas and the primary serve queries', { replica, reason }),

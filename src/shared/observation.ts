@@ -104,6 +104,8 @@ export type Observation =
     }
   | { readonly kind: 'database_lost'; readonly reason: string }
   | { readonly kind: 'database_back' }
+  /** Live queries know which tables change (`exact`), or run at an interval, which they do at first. */
+  | { readonly kind: 'live_mode'; readonly exact: boolean }
   /** A read replica starts answering queries; `replica` is its number in the order of the options, from 1. */
   | { readonly kind: 'replica_used'; readonly replica: number }
   /** A read replica stops answering queries until it recovers. */

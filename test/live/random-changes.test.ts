@@ -5,11 +5,18 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { runChanges } from './run-changes.ts';
 
-test('each event is a state that the caller could see, never an older one, and the last one arrives', async () => {
-  const { faults, ...counts } = await runChanges({ seed: 37, seconds: 8, withSchemaChanges: false }, onTestFinished);
-  expect(faults).toEqual([]);
-  // Else nothing was proven.
-  expect(counts.rolledBack).toBeGreaterThan(0);
-  expect(counts.versions).toBeGreaterThan(10);
-  expect(counts.events).toBeGreaterThan(counts.versions);
-});
+test.each([
+  ['by default', false],
+  ['in exact mode', true],
+])(
+  'each event is a state that the caller could see, never an older one, and the last one arrives, %s',
+  async (_mode, isExact) => {
+    const options = { seed: 37, seconds: 8, withSchemaChanges: false, isExact };
+    const { faults, ...counts } = await runChanges(options, onTestFinished);
+    expect(faults).toEqual([]);
+    // Else nothing was proven.
+    expect(counts.rolledBack).toBeGreaterThan(0);
+    expect(counts.versions).toBeGreaterThan(10);
+    expect(counts.events).toBeGreaterThan(counts.versions);
+  },
+);

@@ -16,6 +16,7 @@ import { findProblems } from '../shared/startup-checks.ts';
 import { commandLine } from '../shared/typed-options.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
+import { findUnrecordedTables } from './check-change-triggers.ts';
 import { checkDirectives, findSmartComments } from './check-directives.ts';
 import { findMissingLiveValues } from './check-live.ts';
 import { securityChecks } from './check-security.ts';
@@ -175,6 +176,7 @@ function runChecks(
       const others: Checks = [
         [findSequencesBehind, 'sequence_behind'],
         [findMissingLiveValues, 'live_claim_missing', 'live_header_missing'],
+        [findUnrecordedTables, 'change_trigger_missing'],
         [(inside) => findMissingGrants(inside, models), 'not_granted'],
       ];
       for (const [find, ...all] of [...securityChecks, ...speedChecks, ...others]) {

@@ -13,7 +13,7 @@ export type Severity = 'error' | 'warning' | 'note';
 /** Kinds of findings: stable names, for programs that read the report. */
 export const findingKinds = [
   'setup', 'directive_malformed', 'directive_key', 'directive_value', 'directive_column', 'smart_comment', 'not_granted', 'read_only', 'left_out',
-  'usage_missing', 'role_summary', 'trigger_missing', 'key_not_unique', 'key_not_measured', 'row_security_passed', 'row_security_off',
+  'usage_missing', 'role_summary', 'trigger_missing', 'change_trigger_missing', 'key_not_unique', 'key_not_measured', 'row_security_passed', 'row_security_off',
   'view_runs_as_owner', 'view_without_barrier', 'write_unguarded', 'grant_beyond_rows', 'grant_without_policy', 'grant_to_everybody', 'grant_incomplete', 'policy_missing',
   'default_grant', 'schema_open', 'definer_search_path', 'definer_callable', 'foreign_key_unindexed', 'sequence_behind', 'policy_column_unindexed',
   'policy_call_per_row', 'contents_unindexed', 'index_behind_policy', 'many_to_many_missing', 'view_unreadable',

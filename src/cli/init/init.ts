@@ -12,6 +12,7 @@ import { ownSettings } from '../../postgres/migrations/own-schemas.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
+import { hasLive } from '../shared/change-triggers.ts';
 import type { Command, CommandContext } from '../shared/command.ts';
 import { requireDatabaseUrl } from '../shared/read-model.ts';
 import { findUnexposed } from '../shared/unexposed-schemas.ts';
@@ -19,6 +20,7 @@ import { withDatabase } from '../shared/with-database.ts';
 import { type AuthRole, ofAuthRole, openAuthTables, planAuthRole, printAuthTables } from './auth-role.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';
 import { giveUnheld, refuseHeld, type WidenedRoles } from './held-roles.ts';
+import { installLive, liveAdvice, printLive, removeLive } from './live-setup.ts';
 import { printNextSteps, printPrepared } from './next-steps.ts';
 import {
   planRoleRemoval,
@@ -45,6 +47,7 @@ export const init: Command = {
       doc: 'Also grant all privileges on existing and future objects in the schemas.',
     },
     { flag: 'watch', doc: 'Also install the schema-change trigger (needs a superuser).' },
+    { flag: 'live', doc: 'Also record which tables change, for live queries. Implies --watch.' },
     {
       flag: 'auth',
 
@@ -52,7 +55,7 @@ export const init: Command = {
     },
     { flag: 'supabase', doc: 'Also create what Supabase migrations name: schemas, roles, a publication.' },
     { flag: 'dry-run', doc: 'Print the SQL without running it.' },
-    { flag: 'remove', doc: 'Undo init: remove trigger, privileges and roles.' },
+    { flag: 'remove', doc: 'Undo init: remove triggers, privileges and roles.' },
   ],
   notes: `Connects with --admin-database-url, else --database-url; a typed one goes before those of the environment. Needs
 a superuser, or a role with CREATEROLE that owns the schemas. Safe to run again: it does only what is missing.
@@ -110,7 +113,8 @@ async function addAll(pool: SystemPool, { context, url, values, setup, authRole 
   await printOpenTables(pool, setup, context);
   const auth = context.flags.auth === true;
   const supabase = context.flags.supabase === true;
-  const parts = { watch: context.flags.watch === true, auth, supabase, authRole: auth ? authRole : null };
+  const live = context.flags.live === true;
+  const parts = { watch: context.flags.watch === true || live, live, auth, supabase, authRole: auth ? authRole : null };
   const outcomes = await setUpDatabase(pool, setup, parts, (outcome) => printOutcome(outcome, context));
   const isMade = (topic: string) => outcomes.some((outcome) => outcome.topic === topic && outcome.result === 'done');
   const made = {
@@ -139,6 +143,8 @@ export async function setUpDatabase(
   setup: RoleSetup,
   parts: {
     readonly watch: boolean;
+    /** With `watch` only. */
+    readonly live?: boolean;
     readonly auth: boolean;
     readonly supabase?: boolean;
     readonly authRole: AuthRole | null;
@@ -168,6 +174,8 @@ export async function setUpDatabase(
   if (parts.authRole !== null && tables?.result !== 'refused')
     await addAuthRole(pool, parts.authRole, setup.adoptedRoles, add);
   if (parts.watch) add(await installWatch(pool, setup.login, setup.adoptedRoles));
+  if (parts.live)
+    for (const outcome of await installLive(pool, setup, outcomes.at(-1)?.result !== 'refused')) add(outcome);
   return outcomes;
 }
 
@@ -213,8 +221,10 @@ async function removeAll(pool: SystemPool, { context, setup, authRole }: InitRun
     outcomes.push(await runStatement(pool, step, null));
     printOutcome(outcomes.at(-1)!, context);
   }
-  outcomes.push(await removeWatch(pool));
-  printOutcome(outcomes.at(-1)!, context);
+  for (const remove of [removeLive, removeWatch]) {
+    outcomes.push(await remove(pool));
+    printOutcome(outcomes.at(-1)!, context);
+  }
   const refused = printRefused(outcomes, context);
   if (await hasAuth(pool))
     context.print(
@@ -231,6 +241,7 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
   if (context.flags.remove) {
     printSteps(await planRoleRemoval(pool, { ...setup, auth: authRole.role }), context);
     printSteps(await planSupabaseRemoval(pool), context);
+    if (await hasLive(pool)) context.print(loadSqlFile('unlive.sql'));
     if (await isWatched(pool)) context.print(loadSqlFile('unwatch.sql'));
     return 0;
   }
@@ -250,7 +261,8 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
     printSteps(steps, context);
     context.print(await printAuthTables(pool, authRole, setup.adoptedRoles));
   }
-  if (context.flags.watch) context.print(await printWatch(pool, setup.login, setup.adoptedRoles));
+  if (context.flags.watch || context.flags.live) context.print(await printWatch(pool, setup.login, setup.adoptedRoles));
+  if (context.flags.live) context.print(await printLive(pool, setup));
   return 0;
 }
 
@@ -343,6 +355,7 @@ function printRefused(outcomes: readonly StepOutcome[], context: CommandContext)
 
 function adviceOf(statement: string): string {
   if (statement === 'sql/supabase') return supabaseAdvice;
+  if (statement === 'sql/live.sql' || statement === 'sql/unlive.sql') return liveAdvice;
   if (statement.startsWith('sql/')) return statement === 'sql/auth' ? authAdvice : triggerAdvice;
   return `${pasteable(statement) ?? onOneLine(statement)};`;
 }

@@ -6,7 +6,12 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine } from '../../shared/one-line.ts';
 import { runStep, type StepOutcome } from './role-setup.ts';
 
-const own = (adoptedRoles: readonly string[]): OwnSchemas => ({ schemas: ['pgreflect'], tables: [], adoptedRoles });
+/** Where it lives. */
+export const ownWatch = (adoptedRoles: readonly string[]): OwnSchemas => ({
+  schemas: ['pgreflect'],
+  tables: [],
+  adoptedRoles,
+});
 
 /** What to do if the login may not install the trigger. */
 export const triggerAdvice =
@@ -20,6 +25,14 @@ export async function isWatched(database: Queryable): Promise<boolean> {
   return row?.number === 2;
 }
 
+/** Whether they are, and run the function of this version. */
+async function isCurrent(database: Queryable): Promise<boolean> {
+  if (!(await isWatched(database))) return false;
+  const [row] = await database.query(`select p.prosrc as source from pg_catalog.pg_event_trigger t
+    join pg_catalog.pg_proc p on p.oid = t.evtfoid where t.evtname = 'pgreflect_ddl'`);
+  return loadSqlFile('watch.sql').includes(String(row?.source));
+}
+
 /** Installs the trigger, readable for the login role. Idempotent. */
 export function installWatch(
   pool: SystemPool,
@@ -27,8 +40,8 @@ export function installWatch(
   adoptedRoles: readonly string[] = [],
 ): Promise<StepOutcome> {
   return runFile('watch.sql', async () => {
-    if (await isWatched(pool)) return false;
-    return inOwnSchemas(pool, own(adoptedRoles), async (tx) => {
+    if (await isCurrent(pool)) return false;
+    return inOwnSchemas(pool, ownWatch(adoptedRoles), async (tx) => {
       await tx.query(`select pg_catalog.set_config('pgreflect.login_role', $1, true)`, [loginRole]);
       await tx.query(loadSqlFile('watch.sql'));
     });
@@ -60,6 +73,10 @@ export async function printWatch(
     [loginRole],
   );
   const advice = `-- "${onOneLine(String(row?.login))}" is no superuser, which the schema-change trigger needs unless the provider allows it: ${triggerAdvice}\n`;
-  const script = await printGuarded(database, own(adoptedRoles), `${String(row?.line)}\n${loadSqlFile('watch.sql')}`);
+  const script = await printGuarded(
+    database,
+    ownWatch(adoptedRoles),
+    `${String(row?.line)}\n${loadSqlFile('watch.sql')}`,
+  );
   return row?.may === true ? script : `${advice}${script}`;
 }

@@ -101,6 +101,6 @@ const nothing = {
   replicas: () => [],
   modelAgeMs: () => null,
   documents: () => ({ hits: 0, misses: 0 }),
-  live: () => ({ subscriptions: 0, groups: 0, runs: 0, events: 0, lagMs: 0 }),
+  live: () => ({ subscriptions: 0, groups: 0, exactGroups: 0, isExact: false, runs: 0, events: 0, lagMs: 0 }),
   outbox: async () => null,
 };

@@ -6,6 +6,7 @@ import type { AnswerFacts } from '../../shared/observation.ts';
 import type { NamedDocument } from '../documents/trusted-list.ts';
 import type { Text } from './answer/compressed-text.ts';
 import type { BatchUse } from './batch-use.ts';
+import type { RelationsOfRun } from './read-relations.ts';
 
 /** The relevant members of a request body, their JSON types checked. */
 export interface GraphQLRequest extends NamedDocument, Omit<ChosenRequest, 'query'> {}
@@ -37,6 +38,8 @@ export interface RequestContext {
   readonly queriesOnly?: boolean;
   /** One run of a live query: subscriptions are answered once, as queries. Otherwise they are refused. */
   readonly isLive?: boolean;
+  /** Receives the relations that a run of a query has read; absent: not asked. */
+  readonly reads?: RelationsOfRun | null;
   /** The batch that the request is a member of; absent: none. */
   readonly batch?: BatchUse;
 }

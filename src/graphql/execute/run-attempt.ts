@@ -39,6 +39,7 @@ import {
   refuseHeavyStatements,
   rowsOf,
 } from './limits.ts';
+import { relationsStep } from './read-relations.ts';
 import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, noSteps, runFlight } from './run-flight.ts';
 
 /** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */
@@ -218,10 +219,13 @@ async function runCompiled(
   const { lightPages, runsUserCode, customPlanning, countsSome: countsObjects } = compiled;
   const dropsObjects = countsObjects && isMutation;
   if (dropsObjects) steps.push(stepOf(leftStatement, source, making, () => {}));
+  const reads = execution.context.reads ?? null;
+  if (reads !== null) steps.push(relationsStep);
   const isLight = lightPages !== null && rowsOf(lightPages, run.variables) <= maxLightRows;
   const work = { isRequest: true, steps, mutation: isMutation, runsUserCode, isLight, customPlanning, countsObjects };
   try {
     const results = await runFlight(options, execution, attempt, work);
+    if (reads !== null) reads.relations = String(results.at(-1));
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
     if (tooLarge !== undefined)
       throw committedTooLarge(options.maxResponseBytes, keys[compiled.statements[tooLarge[0]]!.field]!);

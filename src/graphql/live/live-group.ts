@@ -7,6 +7,7 @@
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { Code } from '../../shared/errors.ts';
 import type { Answer, GraphQLRequest, RequestContext } from '../execute/executor.ts';
+import type { LiveChange } from './change.ts';
 import { type EndReason, eventOf, type Subscriber } from './live-event.ts';
 
 /** What a group runs. */
@@ -17,7 +18,7 @@ export interface LiveOperation {
 }
 
 /** Runs an operation once. Rejects only for errors of ours. */
-export type RunOnce = (operation: LiveOperation, signal: GroupSignal) => Promise<Answer>;
+export type RunOnce = (group: LiveGroup, signal: GroupSignal) => Promise<Answer>;
 
 /** Errors that pass by themselves: whoever has an answer keeps it, and a later run brings the next. */
 const passing: ReadonlySet<Code> = new Set(['UNAVAILABLE', 'TIMEOUT', 'CONFLICT']);
@@ -68,7 +69,15 @@ export class LiveGroup {
   /** Something may have changed since the last run began, at this time in terms of `performance.now()`; null: nothing. */
   changedAt: number | null = null;
   isRunning = false;
-  #readyAt = 0;
+  /** The last run was asked what it reads. */
+  isAsked = false;
+  /** What has changed during this run, or since the last one began; null: nothing. */
+  missed: LiveChange | null = null;
+  /** Between the beginnings of two runs. */
+  intervalMs = 0;
+  /** The last run. */
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #restedAt = 0;
   /** After a run that could not be answered, whoever waits. */
   #heldUntil = 0;
   /** How long the last run took, in milliseconds. */
@@ -89,7 +98,8 @@ export class LiveGroup {
 
   /** When it may run next, in terms of `performance.now()`: at once where somebody has no answer yet. */
   get readyAt(): number {
-    return Math.max(this.#heldUntil, this.#newcomers.size > 0 ? 0 : this.#readyAt);
+    const restedAt = Math.max(this.#startedAt + this.intervalMs, this.#restedAt);
+    return Math.max(this.#heldUntil, this.#newcomers.size > 0 ? 0 : restedAt);
   }
 
   add(subscriber: Subscriber): void {
@@ -112,21 +122,23 @@ export class LiveGroup {
     }
   }
 
-  /** Runs once, and passes the answer on if it is another one. @param intervalMs Between the beginnings of two runs. */
-  async run(once: RunOnce, intervalMs: number): Promise<void> {
+  /** Runs once, and passes the answer on if it is another one. */
+  async run(once: RunOnce): Promise<void> {
     this.isRunning = true;
     this.changedAt = null;
+    this.missed = null;
     this.runs += 1;
     const newcomers = new Set(this.#newcomers);
     const startedAt = performance.now();
     try {
-      const answer = await once(this.operation, this.#signal);
+      const answer = await once(this, this.#signal);
       this.#deliver(answer, newcomers);
     } finally {
       const endedAt = performance.now();
       this.isRunning = false;
       this.tookMs = endedAt - startedAt;
-      this.#readyAt = Math.max(startedAt + intervalMs, endedAt + this.tookMs * (1 / maxShare - 1));
+      this.#startedAt = startedAt;
+      this.#restedAt = endedAt + this.tookMs * (1 / maxShare - 1);
       if (this.#newcomers.size > 0) this.changedAt ??= endedAt;
     }
   }

@@ -16,16 +16,21 @@ import { PublicError } from '../../shared/errors.ts';
 import { mergeCalls } from '../../shared/merge-calls.ts';
 import type { Observe, SubscriptionObservation } from '../../shared/observation.ts';
 import type { Executor } from '../execute/executor.ts';
+import { joinChanges, type LiveChange } from './change.ts';
+import { ChangeWatch } from './change-watch.ts';
 import { groupKey, liveCaller } from './live-caller.ts';
 import { type EndReason, eventOf, type Subscriber } from './live-event.ts';
 import { LiveGroup, type LiveOperation, type RunOnce } from './live-group.ts';
 import { describeGroups, type LiveOperationState } from './live-operations.ts';
+import { RelationsRead } from './relations-read.ts';
 import { RunLine } from './run-line.ts';
 import { type FindSessions, SessionWatch, sessionOf } from './session-watch.ts';
-import { SnapshotProbe } from './snapshot-probe.ts';
 
 interface LiveOptions {
-  readonly config: Pick<Config, 'liveIntervalMs' | 'livePollMs' | 'liveClaims' | 'liveHeaders' | 'limits' | 'poolSize'>;
+  readonly config: Pick<
+    Config,
+    'liveIntervalMs' | 'liveMinIntervalMs' | 'livePollMs' | 'liveClaims' | 'liveHeaders' | 'limits' | 'poolSize'
+  >;
   readonly executor: Pick<Executor, 'execute'>;
   readonly systemPool: Pick<SystemPool, 'query'>;
   readonly replicas: Pick<Replicas, 'primaryPosition'> | null;
@@ -78,7 +83,9 @@ export class LiveQueries {
   /** What callers hold. */
   readonly #callers = new Map<string, Held>();
   readonly #line: RunLine;
-  readonly #probe: SnapshotProbe;
+  readonly #watch: ChangeWatch;
+  readonly #reads: RelationsRead<LiveGroup>;
+  readonly #running = new Set<LiveGroup>();
   /** The primary's log position; null without replicas. */
   readonly #position: (() => Promise<bigint>) | null;
   /** Groups that have changed and may not run yet. */
@@ -91,15 +98,21 @@ export class LiveQueries {
 
   constructor(options: LiveOptions) {
     this.#options = options;
-    const { config, systemPool, replicas, isBusy } = options;
+    const { config, systemPool, replicas, isBusy, observe } = options;
     this.#position = replicas === null ? null : askPosition(replicas);
     this.#line = new RunLine({ poolSize: config.poolSize, isBusy, run: (group) => this.#run(group) });
-    this.#probe = new SnapshotProbe({
+    this.#reads = new RelationsRead(systemPool);
+    this.#watch = new ChangeWatch({
       systemPool,
       everyMs: config.livePollMs,
-      onChange: () => {
-        for (const group of this.#groups.values()) this.#changed(group);
+      onLook: (change) => this.#noteChange(change),
+      onReset: (mode) => {
+        this.#reads.reset(mode.isWatched);
+        // What they read is to be known soon, but runs for each change of the catalog are many.
+        for (const group of this.#groups.values()) group.intervalMs = this.#intervalMs(mode.isExact && mode.isNew);
       },
+      hasOtherTables: () => this.#reads.hasChanged(),
+      observe,
     });
   }
 
@@ -109,6 +122,7 @@ export class LiveQueries {
     const { group, length } = this.#groupOf(operation);
     this.#refuseTooMany(this.#callers.get(queuedAs) ?? nothing, length);
     this.#groups.set(group.key, group);
+    this.#reads.add(group);
     this.#hold(queuedAs, { subscriptions: 1, length });
     const since = { ms: performance.now(), runs: group.runs };
     let events = 0;
@@ -144,7 +158,7 @@ export class LiveQueries {
       group.add(own);
       this.#changed(group);
     };
-    this.#probe.start();
+    this.#watch.start();
     refresh();
     return { refresh, leave };
   }
@@ -165,16 +179,23 @@ export class LiveQueries {
     return {
       subscriptions: this.#held.subscriptions,
       groups: groups.length,
+      exactGroups: groups.filter((group) => this.#reads.of(group).kind === 'exact').length,
+      isExact: groups.length > 0 && this.#watch.mode.isExact,
       runs: groups.reduce((sum, { runs }) => sum + runs, this.#past.runs),
       events: groups.reduce((sum, { events }) => sum + events, this.#past.events),
       lagMs: performance.now() - oldest,
     };
   }
 
+  /** The schema is another one: everything runs again, and what it reads is looked up again. */
+  schemaChanged(): void {
+    this.#watch.lookAgain();
+  }
+
   /** Nothing runs any more, and nobody may subscribe. Those who have are told by their connections. */
   stop(): void {
     this.#isStopping = true;
-    this.#probe.stop();
+    this.#watch.stop();
   }
 
   #hold(queuedAs: string, more: Held): void {
@@ -233,8 +254,23 @@ export class LiveQueries {
     this.#groups.delete(group.key);
     this.#resting.delete(group);
     this.#line.remove(group);
+    this.#reads.forget(group);
     this.#past = { runs: this.#past.runs + group.runs, events: this.#past.events + group.events };
-    if (this.#groups.size === 0) this.#probe.stop();
+    if (this.#groups.size === 0) this.#watch.stop();
+  }
+
+  #intervalMs(isExact: boolean): number {
+    const { liveIntervalMs, liveMinIntervalMs } = this.#options.config;
+    return isExact ? Math.min(liveMinIntervalMs, liveIntervalMs) : liveIntervalMs;
+  }
+
+  #noteChange(change: LiveChange): void {
+    // What they read is known when they have run.
+    for (const group of this.#running) group.missed = joinChanges(group.missed ?? change, change);
+    for (const reads of this.#reads.all) {
+      if (!reads.isTouchedBy(change)) continue;
+      for (const group of reads.groups) if (!group.isRunning) this.#changed(group);
+    }
   }
 
   #changed(group: LiveGroup): void {
@@ -260,20 +296,33 @@ export class LiveQueries {
   }
 
   async #run(group: LiveGroup): Promise<void> {
+    this.#running.add(group);
     try {
-      await group.run(this.#once, this.#options.config.liveIntervalMs);
+      await group.run(this.#once);
     } catch (error) {
       // A fault of ours; the next change may be answered.
       const { requestId } = group.operation.context;
       this.#options.observe({ kind: 'masked_error', id: randomUUID(), requestId, error });
     }
+    this.#running.delete(group);
+    const reads = this.#reads.of(group);
+    // One that was not asked what it has read is asked soon.
+    group.intervalMs = this.#intervalMs(reads.kind === 'exact' || (this.#watch.mode.isExact && !group.isAsked));
+    if (group.missed !== null && reads.isTouchedBy(group.missed)) group.changedAt ??= performance.now();
+    if (this.#groups.get(group.key) !== group) this.#reads.forget(group);
     this.#offer(group);
   }
 
-  readonly #once: RunOnce = async ({ caller, request, context }, signal) => {
+  readonly #once: RunOnce = async (group, signal) => {
+    const { caller, request, context } = group.operation;
     const { executor } = this.#options;
+    group.isAsked = this.#watch.mode.isExact;
+    const reads = group.isAsked ? { relations: null } : null;
     // Of now, and so behind the run before, whichever replica that was on.
     const minWalPosition = this.#position === null ? null : await this.#position();
-    return executor.execute(caller, request, { ...context, signal, isLive: true, minWalPosition });
+    const answer = await executor.execute(caller, request, { ...context, signal, isLive: true, minWalPosition, reads });
+    // Before anybody has the answer: the next change must find the group.
+    await this.#reads.note(group, reads?.relations ?? null);
+    return answer;
   };
 }

@@ -25,6 +25,8 @@ export interface Step {
    * row. If the collector calls `overflow`, the statement is cancelled and fails as `too_large`.
    */
   readonly collect?: (memory: AnswerMemory) => RowCollector;
+  /** A last step that is the same for all callers: it needs none of their settings, and every name is qualified. */
+  readonly isOurs?: true;
 }
 
 /** One request to the database: caller, limits, and statements. */
@@ -90,7 +92,7 @@ export class FlightRequest implements QueuedRequest {
     const { signal } = request.options;
     this.memory = new AnswerMemory(onOverflow, (bytes) => signal?.hold?.(bytes) !== false);
     this.#main = mainSteps(pool, request, { named, memory: this.memory });
-    const name = this.#main.at(-1)?.name ?? '';
+    const name = this.#main.at(request.options.steps.at(-1)?.isOurs === true ? -2 : -1)?.name ?? '';
     const { isLight, mutation, runsUserCode, customPlanning, preRequest } = request.options;
     this.statement = customPlanning === 'once_slow' ? name : '';
     this.shares = isLight && !alone && !mutation && preRequest === null && name !== '';
@@ -145,7 +147,11 @@ function mainSteps(
     const { text, values } = preRequestStep(preRequest, caller);
     main.push({ text, values, name: named ? pool.names.nameOf(caller.role, text) : '', isPreRequest: true });
   }
-  for (const { text, values, collect } of steps) {
+  for (const { text, values, collect, isOurs } of steps) {
+    if (isOurs === true) {
+      main.push({ text, values, name: named ? pool.names.fixedNameOf(text) : '' });
+      continue;
+    }
     if (main.length > 0) main.push({ ...again, name: named ? pool.names.fixedNameOf(again.text) : '', isGuard: true });
     const name = named ? pool.names.nameOf(caller.role, text) : '';
     main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(memory) });

@@ -29,6 +29,10 @@ export interface LiveState {
   readonly subscriptions: number;
   /** Live queries with another document, variables or caller. */
   readonly groups: number;
+  /** Those that run only when a table that they read has changed. */
+  readonly exactGroups: number;
+  /** Which tables change is recorded in the database. */
+  readonly isExact: boolean;
   /** Since the start. */
   readonly runs: number;
   readonly events: number;
@@ -177,6 +181,10 @@ function addStates(kit: Kit, sources: MetricSources): void {
       () => [['hit', documents().hits], ['miss', documents().misses]]],
     ['live_subscriptions', 'Subscriptions to live queries.', '', 'sum', () => [['', live().subscriptions]]],
     ['live_groups', 'Live queries with another document, variables or caller.', '', 'sum', () => [['', live().groups]]],
+    ['live_exact_groups', 'Live queries that run only when a table that they read has changed.', '', 'sum',
+      () => [['', live().exactGroups]]],
+    ['live_exact', '1 while changes of tables are recorded and somebody has subscribed.', '', 'max',
+      () => [['', live().isExact ? 1 : 0]]],
     ['live_runs_total', 'Runs of live queries.', '', 'sum', () => [['', live().runs]]],
     ['live_events_total', 'Answers of live queries that were sent.', '', 'sum', () => [['', live().events]]],
     ['live_lag_seconds', 'Age of the oldest change that a live query has not seen yet.', '', 'max',

@@ -1,0 +1,138 @@
+/**
+ * Installs and removes what the exact mode of live queries needs: a table of changes, and a trigger on each table that they may read
+ * (sql/live.sql, sql/live-tables.sql).
+ *
+ * Each trigger is a step of its own: a table of somebody else keeps the others from nothing.
+ */
+import pluralize from 'pluralize';
+import { readExposedNames } from '../../graphql/catalog/read-catalog.ts';
+import { inOwnSchemas, ownSettings, printGuarded } from '../../postgres/migrations/own-schemas.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
+import type { SystemPool } from '../../postgres/system/run-system.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { changeFunction, hasLive, planTriggers } from '../shared/change-triggers.ts';
+import { type RoleSetup, runStep, type StepOutcome } from './role-setup.ts';
+import { ownWatch } from './watch-setup.ts';
+
+/** What to do if the login may not install it. */
+export const liveAdvice =
+  'pgreflect init --live --database-url CONNECTION_OF_A_SUPERUSER   (without it, live queries run at --live-interval-ms)';
+
+const topic = 'record of changed tables';
+const functions = [changeFunction, 'pgreflect.prune_live_change()'];
+
+/** Installs it, all that is missing. Idempotent. @param isWatched Whether the schema-change trigger is there. */
+export async function installLive(
+  pool: SystemPool,
+  setup: RoleSetup,
+  isWatched: boolean,
+): Promise<readonly StepOutcome[]> {
+  const schemas = await readExposedNames(pool, setup.schemas);
+  const record = await runStep({ topic, statement: 'sql/live.sql', advice: await adviseOwner(pool) }, async () => {
+    if (await isInstalled(pool, schemas, setup.login)) return false;
+    return inOwnSchemas(pool, ownWatch(setup.adoptedRoles), async (tx) => {
+      for (const [name, value] of settingsOf(schemas, setup.login))
+        await tx.query('select pg_catalog.set_config($1, $2, true)', [name, value]);
+      await tx.query(loadSqlFile('live.sql'));
+    });
+  });
+  if (record.result === 'refused') return [record];
+  const outcomes: StepOutcome[] = [];
+  for (const step of await planTriggers(pool, schemas))
+    outcomes.push(
+      await runStep(step, () => pool.transaction((tx) => tx.query(step.statement!), { settings: ownSettings })),
+    );
+  const refused = outcomes.filter(({ result }) => result === 'refused');
+  const done = outcomes.filter(({ result }) => result === 'done').length;
+  const fine = outcomes.length - refused.length;
+  const triggers: StepOutcome = {
+    topic: `change triggers on ${pluralize('table', fine, true)}`,
+    statement: null,
+    advice: refused.length === 0 && isWatched ? null : adviseTables(refused.length, isWatched),
+    result: done > 0 ? 'done' : 'unchanged',
+    reason: null,
+  };
+  return [record, triggers, ...refused];
+}
+
+/** Removes it, with all triggers. */
+export function removeLive(pool: SystemPool): Promise<StepOutcome> {
+  return runStep({ topic, statement: 'sql/unlive.sql', advice: null }, async () => {
+    if (!(await hasLive(pool))) return false;
+    return pool.transaction((tx) => tx.query(loadSqlFile('unlive.sql')), { settings: ownSettings });
+  });
+}
+
+/** The SQL of the installation for a person to run. */
+export async function printLive(database: Queryable, setup: RoleSetup): Promise<string> {
+  const schemas = await readExposedNames(database, setup.schemas);
+  const lines: string[] = [];
+  for (const setting of settingsOf(schemas, setup.login)) {
+    const [row] = await database.query(
+      `select pg_catalog.format('select pg_catalog.set_config(%L, %L, false);', $1::text, $2::text) as line`,
+      setting,
+    );
+    lines.push(String(row?.line));
+  }
+  const missing = (await planTriggers(database, schemas)).flatMap(({ statement }) =>
+    statement === null ? [] : [`${statement};`],
+  );
+  const text = [...lines, loadSqlFile('live.sql')].join('\n');
+  return [await printGuarded(database, ownWatch(setup.adoptedRoles), text), ...missing].join('\n');
+}
+
+function settingsOf(schemas: readonly string[], login: string): readonly (readonly [name: string, value: string])[] {
+  return [
+    ['pgreflect.login_role', login],
+    ['pgreflect.live_schemas', JSON.stringify(schemas)],
+  ];
+}
+
+/** The tables are there, with the functions of this version and the privileges of the login. */
+async function isInstalled(database: Queryable, schemas: readonly string[], login: string): Promise<boolean> {
+  const [row] = await database.query(
+    `select (select pg_catalog.array_agg(p.prosrc) from pg_catalog.pg_proc p
+        where p.oid in (pg_catalog.to_regprocedure($1)::pg_catalog.oid, pg_catalog.to_regprocedure($2)::pg_catalog.oid)) as sources,
+      pg_catalog.num_nulls(pg_catalog.to_regclass('pgreflect.live_change'), pg_catalog.to_regclass('pgreflect.live_mark'),
+        pg_catalog.to_regclass('pgreflect.live_schema')) as missing,
+      coalesce(pg_catalog.has_schema_privilege(r.oid, pg_catalog.to_regnamespace('pgreflect')::pg_catalog.oid, 'usage')
+        and pg_catalog.has_table_privilege(r.oid, pg_catalog.to_regclass('pgreflect.live_change')::pg_catalog.oid, 'select')
+        and pg_catalog.has_table_privilege(r.oid, pg_catalog.to_regclass('pgreflect.live_change')::pg_catalog.oid, 'delete')
+        and pg_catalog.has_table_privilege(r.oid, pg_catalog.to_regclass('pgreflect.live_schema')::pg_catalog.oid, 'select'), false) as may_read
+    from pg_catalog.pg_roles r where r.rolname = $3`,
+    [...functions, login],
+  );
+  const { sources, missing, may_read: mayRead } = (row ?? {}) as Readonly<Record<string, unknown>>;
+  const text = loadSqlFile('live.sql');
+  const isCurrent = Array.isArray(sources) && sources.length === 2 && sources.every((source) => text.includes(source));
+  if (!isCurrent || missing !== 0 || mayRead !== true) return false;
+  const [named] = await database.query(
+    'select $1::pg_catalog.text[] <@ array(select l.name::pg_catalog.text from pgreflect.live_schema l) as all',
+    [schemas],
+  );
+  return named?.all === true;
+}
+
+/** The gateway takes part only in what a superuser or the owner of the database has made. */
+async function adviseOwner(database: Queryable): Promise<string | null> {
+  const [row] = await database.query(`select r.rolsuper or d.datdba = r.oid as may
+    from pg_catalog.pg_roles r join pg_catalog.pg_database d on d.datname = pg_catalog.current_database()
+    where r.rolname = current_user`);
+  return row?.may === true
+    ? null
+    : 'The gateway uses the record of changed tables only if a superuser or the owner of the database has made it.';
+}
+
+function adviseTables(refused: number, isWatched: boolean): string {
+  const parts = [
+    ...(refused === 0
+      ? []
+      : [`Live queries on ${pluralize('table', refused, true)} without a change trigger run at --live-interval-ms.`]),
+    ...(isWatched
+      ? []
+      : [
+          'Without the schema-change trigger, this also holds for materialized views, and for tables that are created later until `pgreflect init --live` has run again.',
+        ]),
+  ];
+  return parts.join(' ');
+}
