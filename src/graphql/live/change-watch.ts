@@ -28,8 +28,11 @@ function unseen(table: string, column: string): string {
 const written = unseen('pgreflect.live_change', 'c.rel');
 /** No relation has the number 0: the catalog has changed. */
 const changed = unseen('pgreflect.catalog_change', '0::pg_catalog.oid');
-const pollStatement = (isWatched: boolean) => `select ${now}, pg_catalog.array_to_string(array(
-    ${isWatched ? `${written}\n    union\n    ${changed}` : written}), ',') as relations`;
+// With an equal snapshot, nothing is looked up.
+const pollStatement = (isWatched: boolean) => `select ${now},
+  case when pg_catalog.pg_current_snapshot()::pg_catalog.text operator(pg_catalog.=) $1::pg_catalog.pg_snapshot::pg_catalog.text then ''
+    else pg_catalog.array_to_string(array(
+      ${isWatched ? `${written}\n    union\n    ${changed}` : written}), ',') end as relations`;
 const pruneStatement = `delete from pgreflect.live_change c
   where c.xid operator(pg_catalog.<) pg_catalog.pg_snapshot_xmax($1::pg_catalog.pg_snapshot)
     and pg_catalog.pg_visible_in_snapshot(c.xid, $1::pg_catalog.pg_snapshot)`;

@@ -12,6 +12,8 @@ const liveOperation = objectOf({
   subscribers: integer,
   /** Live queries with other variables or callers, which run by themselves. */
   groups: integer,
+  /** Those that run only after a change of a table that they read (`init --live`). */
+  exactGroups: integer,
   /** Of the groups that there are. */
   runs: integer,
   events: integer,
@@ -36,7 +38,10 @@ export const liveOverview = objectOf({
 export type LiveOverview = ValueOf<typeof liveOverview>;
 
 /** What a process has. */
-export function describeGroups(groups: Iterable<LiveGroup>): readonly LiveOperationState[] {
+export function describeGroups(
+  groups: Iterable<LiveGroup>,
+  isExact: (group: LiveGroup) => boolean,
+): readonly LiveOperationState[] {
   const now = performance.now();
   const rows = [...groups].map((group) => ({
     operation: loggableName(group.document.operationName),
@@ -44,6 +49,7 @@ export function describeGroups(groups: Iterable<LiveGroup>): readonly LiveOperat
     role: group.operation.caller.role,
     subscribers: group.size,
     groups: 1,
+    exactGroups: isExact(group) ? 1 : 0,
     runs: group.runs,
     events: group.events,
     lagMs: Math.round(group.changedAt === null ? 0 : now - group.changedAt),
@@ -64,6 +70,7 @@ function add(one: LiveOperationState, other: LiveOperationState): LiveOperationS
     ...one,
     subscribers: one.subscribers + other.subscribers,
     groups: one.groups + other.groups,
+    exactGroups: one.exactGroups + other.exactGroups,
     runs: one.runs + other.runs,
     events: one.events + other.events,
     lagMs: Math.max(one.lagMs, other.lagMs),

@@ -170,7 +170,7 @@ export class LiveQueries {
 
   /** What operators see: the live queries by operation and role. */
   operations(): readonly LiveOperationState[] {
-    return describeGroups(this.#groups.values());
+    return describeGroups(this.#groups.values(), (group) => this.#isExact(group));
   }
 
   state(): LiveState {
@@ -179,7 +179,7 @@ export class LiveQueries {
     return {
       subscriptions: this.#held.subscriptions,
       groups: groups.length,
-      exactGroups: groups.filter((group) => this.#reads.of(group).kind === 'exact').length,
+      exactGroups: groups.filter((group) => this.#isExact(group)).length,
       isExact: groups.length > 0 && this.#watch.mode.isExact,
       runs: groups.reduce((sum, { runs }) => sum + runs, this.#past.runs),
       events: groups.reduce((sum, { events }) => sum + events, this.#past.events),
@@ -257,6 +257,10 @@ export class LiveQueries {
     this.#reads.forget(group);
     this.#past = { runs: this.#past.runs + group.runs, events: this.#past.events + group.events };
     if (this.#groups.size === 0) this.#watch.stop();
+  }
+
+  #isExact(group: LiveGroup): boolean {
+    return this.#reads.of(group).kind === 'exact';
   }
 
   #intervalMs(isExact: boolean): number {

@@ -71,14 +71,15 @@ function Nobody() {
   );
 }
 
-const columns = ['Operation', 'Role', 'Subscribers', 'Groups', 'Runs', 'Events', 'Lag', 'Last run'];
+const columns = ['Operation', 'Role', 'Subscribers', 'Groups', 'Exact', 'Runs', 'Events', 'Lag', 'Last run'];
 
 function Operations({ operations }: { readonly operations: readonly LiveOperationState[] }) {
   const total = operations.reduce((sum, { subscribers }) => sum + subscribers, 0);
   const head = (
     <p className="soft small">
       {total} {total === 1 ? 'subscription' : 'subscriptions'} on this gateway. A group has the same variables and
-      caller, and shares its runs. Lag is the age of the oldest change that no run has seen.
+      caller, and shares its runs. Exact groups run only when a table that they read has changed. Lag is the age of the
+      oldest change that no run has seen.
     </p>
   );
   return (
@@ -93,6 +94,7 @@ function Operations({ operations }: { readonly operations: readonly LiveOperatio
             <td>{row.role}</td>
             <td>{row.subscribers}</td>
             <td>{row.groups}</td>
+            <td>{row.exactGroups}</td>
             <td>{row.runs}</td>
             <td>{row.events}</td>
             <td>{row.lagMs} ms</td>
