@@ -147,8 +147,10 @@ function readOnce(
       tx.query('commit', []),
     ]);
     const isSettled = settled?.committing === 0;
-    const isCurrent = isSettled && (after === undefined || after.objects === found?.objects);
     const rows = await inSlices(parseCatalog(texts as unknown as readonly CatalogText[]));
+    // One that was created and dropped in between leaves the fingerprint as it was.
+    const hasOthers = rows.all_tables.some((oid) => !hashes.tableHashes.has(oid));
+    const isCurrent = isSettled && !hasOthers && (after === undefined || after.objects === found?.objects);
     return {
       rows,
       version: {

@@ -28,9 +28,11 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
         return failedOutcome(error);
       }
       if (attempts === maxAttempts) {
-        // The change may be a role of the server that is irrelevant here: on the same model, the refusal stands.
+        // The change may be a role of the server that is irrelevant here: on the same model, the refusal stands. Unless a name was unknown,
+        // which is there in that model: changed, and changed back.
         const latest = await roleOf(options, execution, newer);
-        if (error instanceof FailedRun && latest.shared === role.shared) return failedOutcome(error);
+        if (error instanceof FailedRun && latest.shared === role.shared && !isUnknownToDatabase(cause))
+          return failedOutcome(error);
         throw new PublicError('UNAVAILABLE', changesTooFast, { cause });
       }
       since = newer;
@@ -65,7 +67,7 @@ function isUnreadable(error: unknown): boolean {
 }
 
 /** Limit of a request's attempts. A third is needed only if the schema changes during every attempt. */
-const maxAttempts = 6;
+const maxAttempts = 12;
 
 /**
  * The time after which the catalog must be read for another attempt; null if the failure is unrelated to the model.
