@@ -102,14 +102,8 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
     if (list) await warmDocuments(reflector, list, [config.anonRole, config.authenticatedRole]).catch(() => {});
   };
   const executor = openExecutor(config, { pool, replicas, reflector, trusted, observe });
-  const live = new LiveQueries({
-    config,
-    executor,
-    systemPool,
-    replicas,
-    isBusy: () => pool.queue.waiting > 0,
-    observe,
-  });
+  const isBusy = () => pool.queue.waiting > 0;
+  const live = new LiveQueries({ config, executor, systemPool, replicas, isBusy, observe });
   const listener = startListener({
     connectionString,
     applicationName: 'pgreflect listener',

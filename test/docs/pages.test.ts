@@ -99,7 +99,10 @@ test('what is not run says why', () => {
       "docs/limits.md (sql): it would hold for every database of the server",
       "docs/live-queries.md (js): test/clients/clients.nightly.test.ts runs examples/clients/live",
       "docs/live-queries.md (js): test/clients/clients.nightly.test.ts runs examples/clients/live",
+      "docs/live-queries.md (sql): the table is an example",
       "docs/live-queries.md (sh): it goes on running",
+      "docs/live-queries.md (nginx): test/live/proxies.nightly.test.ts runs nginx with it",
+      "docs/live-queries.md (haproxy): test/live/proxies.nightly.test.ts runs HAProxy with it",
       "docs/mail-server.md (sh): a running project is needed",
       "docs/trusted-documents.md (sh): it goes on running; test/http/trusted-documents.test.ts starts gateways with it",
     ]

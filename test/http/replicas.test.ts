@@ -17,6 +17,7 @@ import { startForwarder } from '../support/forwarder.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey } from '../support/http.ts';
 import { overEvents, overSocket, type Result } from '../support/live.ts';
+import { recordChanges } from '../support/live-record.ts';
 import { type ReplicatedServers, startReplicatedServers } from '../support/replica.ts';
 
 const schema = `
@@ -319,35 +320,46 @@ describe('the model is as fresh as the server that answers', () => {
   });
 });
 
-test('live queries on replicas get each commit, also where a replica does not replay it, and never go back', async () => {
-  const query = 'subscription { row: countedByPk(id: 1) { n answeredBy } }';
-  const gateway = await start({ ...patient, liveIntervalMs: 20, livePollMs: 10 });
-  const rowOf = ({ data }: Result): { readonly n: number; readonly answeredBy: string } => data.row;
-  /** What somebody gets who comes now. */
-  const ask = async () => {
-    const heard = overEvents(gateway.url, { query });
-    const row = rowOf(await heard.next());
-    heard.stop();
-    return row;
-  };
-  const open = [overEvents(gateway.url, { query }), overSocket(gateway.url, { query })];
-  const answeredBy = new Set<string>();
-  for (let n = 1; n <= 30; n += 1) {
-    await servers.replica.query(`select pg_wal_replay_${n % 3 === 0 ? 'pause' : 'resume'}()`);
-    await servers.primary.query('update counted set n = n + 1');
-    const row = await ask();
-    expect(row.n).toBe(n);
-    answeredBy.add(row.answeredBy);
-    for (const heard of open) while (rowOf(await heard.next()).n !== n);
-  }
-  await servers.replica.query('select pg_wal_replay_resume()');
-  await eventually(ask, { n: 30, answeredBy: 'replica' });
-  for (const { results } of open) {
-    const counts = results.map((result) => rowOf(result).n);
-    expect(counts).toEqual([...counts].sort((one, other) => one - other));
-  }
-  expect(answeredBy).toContain('primary');
-});
+test.each(['default', 'exact'])(
+  'live queries on replicas get each commit, also where a replica does not replay it, and never go back (%s mode)',
+  async (mode) => {
+    const query = 'subscription { row: countedByPk(id: 1) { n answeredBy } }';
+    await servers.primary.query('update counted set n = 0');
+    if (mode === 'exact') await recordChanges(servers.primary);
+    const gateway = await start({
+      ...patient,
+      liveIntervalMs: mode === 'exact' ? 60_000 : 20,
+      liveMinIntervalMs: 20,
+      livePollMs: 10,
+    });
+    const rowOf = ({ data }: Result): { readonly n: number; readonly answeredBy: string } => data.row;
+    /** What somebody gets who comes now. */
+    const ask = async () => {
+      const heard = overEvents(gateway.url, { query });
+      const row = rowOf(await heard.next());
+      heard.stop();
+      return row;
+    };
+    const open = [overEvents(gateway.url, { query }), overSocket(gateway.url, { query })];
+    if (mode === 'exact') await expect.poll(() => gateway.graphql.live.state().exactGroups).toBe(2);
+    const answeredBy = new Set<string>();
+    for (let n = 1; n <= 30; n += 1) {
+      await servers.replica.query(`select pg_wal_replay_${n % 3 === 0 ? 'pause' : 'resume'}()`);
+      await servers.primary.query('update counted set n = n + 1');
+      const row = await ask();
+      expect(row.n).toBe(n);
+      answeredBy.add(row.answeredBy);
+      for (const heard of open) while (rowOf(await heard.next()).n !== n);
+    }
+    await servers.replica.query('select pg_wal_replay_resume()');
+    await eventually(ask, { n: 30, answeredBy: 'replica' });
+    for (const { results } of open) {
+      const counts = results.map((result) => rowOf(result).n);
+      expect(counts).toEqual([...counts].sort((one, other) => one - other));
+    }
+    expect(answeredBy).toContain('primary');
+  },
+);
 
 interface PageWork {
   readonly url: string;

@@ -83,6 +83,8 @@ describe('/openapi.json', () => {
     await ask('GET', '/studio/project');
     await ask('GET', '/studio/project', undefined, null);
     const operation = { query: '{ __typename }', operationName: null, variables: {} };
+    await ask('GET', '/studio/live-queries');
+    await ask('GET', '/studio/live-queries', undefined, null);
     await ask('POST', '/studio/graphql', operation);
     await ask('POST', '/studio/graphql', { query: '{ nothing }' });
     await ask('POST', '/studio/explain', { ...operation, role: 'anon', claims: {} });

@@ -174,9 +174,10 @@ test('a server that shuts down says so, and one that is gone is unreachable', as
     await cut();
     expect(await ready()).toEqual({ status: 'unavailable', reason: failureReasons.starting_up });
   }, 20_000);
-  await waiting.end();
   owner.on('error', () => {});
-  await owner.end();
+  // Waits for nobody.
+  process.kill(Number(rows[0]!.pid), 'SIGINT');
+  await Promise.allSettled([waiting.end(), owner.end()]);
   await vi.waitFor(
     async () => expect(await ready()).toEqual({ status: 'unavailable', reason: failureReasons.unreachable }),
     20_000,

@@ -27,3 +27,7 @@ await import('../attack/hidden-changes.test.ts');
 await import('../attack/hostile-requests.test.ts');
 await import('../attack/large-operands.test.ts');
 await import('../attack/ended-session.test.ts');
+await import('../attack/live.test.ts');
+await import('../attack/live-record.test.ts');
+await import('../live/exact.test.ts');
+await import('../live/subscriptions.test.ts');
