@@ -14,8 +14,12 @@ import type { ExecuteOptions, Execution, Written } from './run-flight.ts';
 
 /** An executor on a pool and a reflector, which the caller owns. */
 export function createExecutor(options: ExecuteOptions): Executor {
+  let running = 0;
   return {
+    running: () => running,
     async execute(caller, named, context): Promise<Answer> {
+      const weight = context.isLive === true ? 0 : 1;
+      running += weight;
       const watch: Stopwatch = { parseMs: 0, compileMs: 0, runMs: 0 };
       const written: Written | null = options.replicas === null ? null : { position: null };
       try {
@@ -43,6 +47,8 @@ export function createExecutor(options: ExecuteOptions): Executor {
         const errors = [toPublicError(error, { ...nothingRan, requestId, observe, maxResponseBytes })];
         const outcome = { data: undefined, errors, operationName: named.operationName, documentHash: null };
         return toAnswer(outcome, watch);
+      } finally {
+        running -= weight;
       }
     },
     async isSubscription(role, named, { unlimited, showHints, anyDocument }) {

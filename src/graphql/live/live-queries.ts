@@ -31,7 +31,7 @@ interface LiveOptions {
     Config,
     'liveIntervalMs' | 'liveMinIntervalMs' | 'livePollMs' | 'liveClaims' | 'liveHeaders' | 'limits' | 'poolSize'
   >;
-  readonly executor: Pick<Executor, 'execute'>;
+  readonly executor: Pick<Executor, 'execute' | 'running'>;
   readonly systemPool: Pick<SystemPool, 'query'>;
   readonly replicas: Pick<Replicas, 'primaryPosition'> | null;
   /** Whether requests wait for a connection. */
@@ -98,9 +98,14 @@ export class LiveQueries {
 
   constructor(options: LiveOptions) {
     this.#options = options;
-    const { config, systemPool, replicas, isBusy, observe } = options;
+    const { config, executor, systemPool, replicas, isBusy, observe } = options;
     this.#position = replicas === null ? null : askPosition(replicas);
-    this.#line = new RunLine({ poolSize: config.poolSize, isBusy, run: (group) => this.#run(group) });
+    this.#line = new RunLine({
+      poolSize: config.poolSize,
+      isBusy,
+      requests: () => executor.running(),
+      run: (group) => this.#run(group),
+    });
     this.#reads = new RelationsRead(systemPool);
     this.#watch = new ChangeWatch({
       systemPool,

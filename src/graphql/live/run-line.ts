@@ -2,7 +2,7 @@
  * The line of groups that are to run, and how much of the database they get.
  *
  * Live queries never starve requests: they use at most a quarter of the connections, rest after each run in proportion
- * to what it took, and begin none while requests wait for a connection. Several light ones share a write
+ * to what it took and to the requests beside it, and begin none while requests wait for a connection. Several light ones share a write
  * (postgres/pool/flight-batch.ts). Callers take turns, and slow queries never take all places.
  */
 import type { LiveGroup } from './live-group.ts';
@@ -12,18 +12,19 @@ interface LineOptions {
   readonly poolSize: number;
   /** Whether requests wait for a connection. */
   readonly isBusy: () => boolean;
+  /** Requests that are answered now. */
+  readonly requests: () => number;
   readonly run: (group: LiveGroup) => Promise<void>;
 }
 
 /** Of the connections. */
 const part = 4;
 /** Runs that begin together. */
-const together = 8;
+const together = 16;
+/** The pause after a run where there are no requests, as a part of its duration. */
+const leastRest = 1 / 3;
 /** From this duration on, in milliseconds, a query runs alone. */
 const slowMs = 50;
-/** The part of the time in which a place is used, where requests wait and where none does. */
-const shareWhenBusy = 0.1;
-const shareWhenIdle = 0.75;
 /** How long the line waits for requests at most, and how often it looks, in milliseconds. */
 const maxDelayMs = 500;
 const lookAgainMs = 20;
@@ -101,12 +102,14 @@ export class RunLine {
     const isSlow = groups.some(({ tookMs }) => tookMs >= slowMs);
     this.#taken += 1;
     if (isSlow) this.#slow += 1;
+    const { run, requests } = this.#options;
     const startedAt = performance.now();
-    await Promise.all(groups.map(this.#options.run));
+    const before = requests();
+    await Promise.all(groups.map(run));
     if (isSlow) this.#slow -= 1;
     this.#taken -= 1;
-    const share = this.#options.isBusy() ? shareWhenBusy : shareWhenIdle;
-    this.#holdPlace((performance.now() - startedAt) * (1 / share - 1));
+    // So that each request beside it has had its turn.
+    this.#holdPlace((performance.now() - startedAt) * (leastRest + (before + requests()) / 2));
   }
 
   #holdPlace(restMs: number): void {
