@@ -15,6 +15,7 @@ import { compare } from './compare.ts';
 import { type BenchDatabase, startDatabase } from './database.ts';
 import { writeDocuments } from './documents.ts';
 import { measureLargeSchema, type SchemaResult } from './large-schema.ts';
+import { measureLive } from './live.ts';
 import { measureOverload } from './overload.ts';
 import { measurePlanModes } from './plan-modes.ts';
 import { measurePlans } from './plans.ts';
@@ -34,6 +35,7 @@ const { values: flags } = parseArgs({
     pooler: { type: 'boolean', default: false },
     'cache-busting': { type: 'boolean', default: false },
     plans: { type: 'boolean', default: false },
+    live: { type: 'boolean', default: false },
     tables: { type: 'string' },
     against: { type: 'string' },
     fsync: { type: 'string', default: 'off' },
@@ -82,8 +84,19 @@ try {
 
 /** The parts that were named; without any the servers, the auth service, overload and the pooler, and all where the documents are written. */
 function chooseParts() {
-  const { compare: servers, related, auth, overload, 'cache-busting': cacheBusting, pooler, plans, tables } = flags;
-  const named = servers || related || auth || overload || cacheBusting || pooler || plans || tables !== undefined;
+  const {
+    compare: servers,
+    related,
+    auth,
+    overload,
+    'cache-busting': cacheBusting,
+    pooler,
+    plans,
+    live,
+    tables,
+  } = flags;
+  const named =
+    servers || related || auth || overload || cacheBusting || pooler || plans || live || tables !== undefined;
   const all = !named && flags['write-docs'];
   const sizes = (given: readonly string[] | undefined, name: string, unlessTold: readonly number[]) =>
     given?.map((each) => count(name, each, 0)) ?? unlessTold;
@@ -94,6 +107,7 @@ function chooseParts() {
     overload: overload || !named,
     cacheBusting: cacheBusting || all,
     pooler: pooler || !named,
+    live: live || all,
     plans: plans || all ? sizes(flags.items, 'items', [10_000, 1_000_000, 10_000_000]) : null,
     schemas: tables !== undefined || all ? sizes(tables?.split(','), 'tables', [11, 300, 1000, 10_000]) : null,
   };
@@ -127,6 +141,7 @@ async function report(db: BenchDatabase): Promise<string> {
     pooler: parts.pooler ? await measurePooler(db, load) : null,
     plans: parts.plans === null ? null : await measurePlans(db, parts.plans),
     planModes: parts.plans === null ? null : await measurePlanModes(db),
+    live: parts.live ? await measureLive(db, load) : null,
     schemas: parts.schemas === null ? null : await measureSchemas(db, parts.schemas),
   };
   const text = printReport(measured);

@@ -9,6 +9,7 @@ import type { Comparison } from './compare.ts';
 import type { Fsync } from './database.ts';
 import { printGoals } from './goals.ts';
 import type { SchemaResult } from './large-schema.ts';
+import { type LiveResult, printLive } from './live.ts';
 import { ratio, resultOf, table, whole } from './markdown.ts';
 import type { OverloadRow } from './overload.ts';
 import type { StatementResult } from './pgbench.ts';
@@ -43,6 +44,7 @@ export interface Report extends Conditions {
   readonly pooler: PoolerResult | null;
   readonly plans: readonly PlanResult[] | null;
   readonly planModes: readonly PlanModeResult[] | null;
+  readonly live: LiveResult | null;
   readonly schemas: readonly SchemaResult[] | null;
 }
 
@@ -58,7 +60,7 @@ export function describeHere(root: string): Pick<Conditions, 'date' | 'commit' |
 
 /** Sections of the report by the names of their places; nothing for what was not measured. */
 export function printSections(report: Report): ReadonlyMap<string, string> {
-  const { comparison, related, auth, overload, cacheBusting, pooler, plans, planModes, schemas } = report;
+  const { comparison, related, auth, overload, cacheBusting, pooler, plans, planModes, live, schemas } = report;
   const here = printPlace(report);
   const sections: [string, string][] = [];
   if (comparison !== null) {
@@ -83,6 +85,7 @@ export function printSections(report: Report): ReadonlyMap<string, string> {
   if (pooler !== null) sections.push(['pooler', `${printConditions(report)}\n\n${printPooler(pooler)}`]);
   if (plans !== null) sections.push(['plans', `${here}\n\n${printPlans(plans)}`]);
   if (planModes !== null) sections.push(['plan modes', `${here}\n\n${printPlanModes(planModes)}`]);
+  if (live !== null) sections.push(['live', `${here}\n\n${printLive(live)}`]);
   if (schemas !== null) sections.push(['schemas', `${here}\n\n${printSchemas(schemas)}`]);
   return new Map(sections);
 }
