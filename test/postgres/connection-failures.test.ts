@@ -97,10 +97,11 @@ test.each([
     await breakIt();
     if (reason !== 'too_many_connections') await owner.query('alter role authenticator connection limit -1');
     try {
-      await vi.waitFor(
-        async () => expect(await ready()).toEqual({ status: 'unavailable', reason: failureReasons[reason] }),
-        20_000,
-      );
+      await vi.waitFor(async () => {
+        // One that was on its way before.
+        await cut();
+        expect(await ready()).toEqual({ status: 'unavailable', reason: failureReasons[reason] });
+      }, 20_000);
       const seen = () =>
         failures()
           .slice(before)
@@ -122,8 +123,8 @@ test('a gateway that pg_hba.conf does not let in any more says so', async () => 
   const { ready } = served;
   const restore = await changeHba(() => 'local all all trust\nhost all postgres all scram-sha-256\n');
   try {
-    await cut();
     await vi.waitFor(async () => {
+      await cut();
       expect(await ready()).toEqual({ status: 'unavailable', reason: failureReasons.no_hba_entry });
     }, 20_000);
   } finally {
