@@ -108,7 +108,10 @@ test.each([
           .filter((one) => one.reason === reason);
       await vi.waitFor(() => expect(new Set(seen().map(({ pool }) => pool))).toContain('listener'), 20_000);
       // It asks again all the time.
-      await vi.waitFor(() => expect(seen().filter(({ pool }) => pool === 'system').length).toBeGreaterThan(2), 20_000);
+      await vi.waitFor(async () => {
+        await cut();
+        expect(seen().filter(({ pool }) => pool === 'system').length).toBeGreaterThan(2);
+      }, 20_000);
     } finally {
       await mendIt();
     }

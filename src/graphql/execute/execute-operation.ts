@@ -28,11 +28,9 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
         return failedOutcome(error);
       }
       if (attempts === maxAttempts) {
-        // The change may be a role of the server that is irrelevant here: on the same model, the refusal stands. Unless a name was unknown,
-        // which is there in that model: changed, and changed back.
+        // The change may be a role of the server that is irrelevant here: on the same model, the refusal stands.
         const latest = await roleOf(options, execution, newer);
-        if (error instanceof FailedRun && latest.shared === role.shared && !isUnknownToDatabase(cause))
-          return failedOutcome(error);
+        if (error instanceof FailedRun && latest.shared === role.shared) return failedOutcome(error);
         throw new PublicError('UNAVAILABLE', changesTooFast, { cause });
       }
       since = newer;
