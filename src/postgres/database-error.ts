@@ -57,6 +57,8 @@ export class DatabaseError extends Error {
   readonly repeatsRow: boolean = false;
   /** An upsert met a row that its view does not show. Newer minor releases refuse that themselves. */
   readonly hidesRow: boolean = false;
+  /** The role lacks a privilege for what the statement itself names. */
+  readonly lacksPrivilege: boolean = false;
   /** The language of the invalid value, if the SQLSTATE is one for errors in statements. */
   readonly inValue: 'jsonpath' | 'tsquery' | 'regconfig' | null = null;
   /** What the server did not find possible, where SQLSTATE alone does not tell. */
@@ -212,6 +214,7 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     raised: problem.routine === 'exec_stmt_raise',
     repeatsRow: problem.routine === 'ExecOnConflictUpdate' && problem.code === '21000' && !ofFunction,
     hidesRow: problem.routine === 'ExecWithCheckOptions' && problem.code === '55000' && !ofFunction,
+    lacksPrivilege: problem.routine === 'aclcheck_error' && !ofFunction,
     impossible: refusedBy(problem, ofFunction),
     ofFunction,
     inValue: valueParsers.get(problem.routine ?? '') ?? null,

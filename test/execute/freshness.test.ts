@@ -127,6 +127,26 @@ describe('with the trigger', () => {
 });
 
 describe('without the trigger', () => {
+  test('a privilege that is given back before the refusal is looked into is there for the request', async () => {
+    const database = await createDatabase(schema);
+    const execution = await startExecution(database);
+    await execution.data('anon', probes.note);
+    const holder = new pg.Client(database.url);
+    await holder.connect();
+    atEnd(() => holder.end());
+    // The comparison of the catalog reads policies; the request itself does not.
+    await holder.query('begin; lock pg_catalog.pg_policy in access exclusive mode');
+    await database.query('revoke select on thing from anon');
+    const answer = execution.run('anon', probes.note);
+    await vi.waitFor(async () => {
+      const waiting = `select from pg_locks where relation = 'pg_policy'::regclass and not granted`;
+      expect(await database.query(waiting)).not.toEqual([]);
+    });
+    await database.query('grant select on thing to anon');
+    await holder.query('commit');
+    expect((await answer).errors).toBeUndefined();
+  });
+
   test('a statement that the database refuses because a column is gone is answered on a new model', async () => {
     const database = await createDatabase(schema);
     const execution = await startExecution(database);

@@ -15,6 +15,7 @@ import { type Attempt, type ExecuteOptions, type Execution, isChecked, noSteps, 
 export async function executeOperation(options: ExecuteOptions, execution: Execution): Promise<Outcome> {
   const arrival = performance.now();
   let since: number | null = null;
+  let wasDenied = false;
   for (let attempts = 1; ; attempts++) {
     const role = await roleOf(options, execution, since);
     const attempt: Attempt = { role, isFresh: since !== null };
@@ -24,8 +25,9 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
       const cause = error instanceof FailedRun ? error.cause : error;
       const newer: number | null = await requiredModelTime(options, execution, { attempt, cause, arrival });
       if (newer === null) {
-        if (attempts < maxAttempts && isUnknownToDatabase(cause)) continue;
-        return failedOutcome(error);
+        if (attempts === maxAttempts || !mayHaveChangedBack(cause, wasDenied)) return failedOutcome(error);
+        wasDenied ||= lacksPrivilege(cause);
+        continue;
       }
       if (attempts === maxAttempts) {
         // The change may be a role of the server that is irrelevant here: on the same model, the refusal stands.
@@ -93,12 +95,18 @@ async function requiredModelTime(
 }
 
 /**
- * Whether a name or type of our own statement did not exist. If the model is as the catalog is now, the catalog has changed
- * and changed back meanwhile: the same statement may run again.
+ * Whether a name or type of our own statement did not exist, or the role lacked a privilege. If the model is as the catalog is now, the
+ * catalog may have changed and changed back meanwhile: the same statement may run again. A privilege is tried only once more, as
+ * the owner of a view may lack it for good.
  */
-function isUnknownToDatabase(cause: unknown): boolean {
+function mayHaveChangedBack(cause: unknown, wasDenied: boolean): boolean {
   if (!(cause instanceof DatabaseError) || cause.kind !== 'statement' || cause.step === 0) return false;
+  if (lacksPrivilege(cause)) return !wasDenied;
   return cause.position !== null && cause.sqlstate !== null && outdatedStates.has(cause.sqlstate);
+}
+
+function lacksPrivilege(cause: unknown): boolean {
+  return cause instanceof DatabaseError && cause.lacksPrivilege;
 }
 
 function isAboutOurTrigger({ primary }: DatabaseError): boolean {
