@@ -19,12 +19,13 @@ export function missingPackagesMessage() {
   return 'The packages of this checkout are not installed. Install them with:   npm ci\n';
 }
 
-/** The oldest major release that runs us. */
-const requiredMajor = 24;
+/** The oldest release that runs us: the first with proxies for requests. */
+const required = { major: 24, minor: 5 };
 
 /** Whether the running Node is recent enough. */
 export function runtimeIsEnough() {
-  return Number.parseInt(process.versions.node, 10) >= requiredMajor;
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  return major > required.major || (major === required.major && minor >= required.minor);
 }
 
 /** Directory of the package that carries the pinned Node, or null where it is not installed. */
@@ -55,7 +56,7 @@ Or put the Node in place that comes with pgreflect. npm did not run its install 
 
   (cd "${directory}" && node installArchSpecificPackage.js)
 `;
-  return `pgreflect needs Node ${requiredMajor} or newer; this is ${process.version}.
-Install Node ${requiredMajor} and run the same command again.
+  return `pgreflect needs Node ${required.major}.${required.minor} or newer; this is ${process.version}.
+Install Node ${required.major} and run the same command again.
 ${place}`;
 }

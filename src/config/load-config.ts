@@ -1,5 +1,6 @@
 /** Makes the `Config` of a gateway from all options, and checks them against each other. */
 import { resolve } from 'node:path';
+import { unusableProxies } from '../shared/egress/proxy.ts';
 import { type LoadedAuthConfig, loadAuthConfig } from './auth/load-auth-config.ts';
 import { type Config, defaultConfig, type Limits } from './config.ts';
 import { ConfigError, type Problem } from './config-error.ts';
@@ -72,7 +73,10 @@ function loadAll(taken: readonly Name[], sources: Sources): Loaded {
   });
   const own = [...disagreements(loaded, sources), ...samePorts(loaded), ...withoutDocuments(loaded)];
   const allProblems = [...loaded.problems, ...own, ...auth.problems];
-  return { ...loaded, auth, warnings: [...loaded.warnings, ...auth.warnings], allProblems };
+  const proxies = unusableProxies(sources.environment).map(
+    (name) => `${name} is not the address of an HTTP proxy, so requests to other machines go without one.`,
+  );
+  return { ...loaded, auth, warnings: [...loaded.warnings, ...auth.warnings, ...proxies], allProblems };
 }
 
 function missing({ values, problems, origins }: LoadedOptions<Name>): readonly Problem[] {

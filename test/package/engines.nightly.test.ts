@@ -103,7 +103,7 @@ describe.each(['20.20.2', named[0]!])('on Node %s', (node) => {
 test('on a Node that is too old, without the one it comes with, it says what to do, and that helps', async () => {
   const old = '18.20.8';
   const terminal = await withNode(old);
-  const needed = `pgreflect needs Node 24 or newer; this is v${old}.\nInstall Node 24 and run the same command again.\n`;
+  const needed = `pgreflect needs Node 24.5 or newer; this is v${old}.\nInstall Node 24 and run the same command again.\n`;
   const refused = (words: string, where = terminal) => typeLines(`${words} 2>&1 || echo "ended with $?"`, where);
 
   const checkout = { ...terminal, directory: join(folder, 'checkout') };

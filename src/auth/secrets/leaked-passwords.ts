@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../shared/clock.ts';
+import { openFetch } from '../../shared/egress/egress.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { readBounded } from '../../shared/read-bounded.ts';
 
@@ -79,7 +80,7 @@ export function createPwnedCheck({ address, clock, observe, timeoutMs = 3000 }: 
 async function fetchRange(address: string, timeoutMs: number): Promise<string> {
   const signal = AbortSignal.timeout(timeoutMs);
   // Padding keeps the size of the answer from revealing the range.
-  const response = await fetch(address, { headers: { 'Add-Padding': 'true' }, redirect: 'error', signal });
+  const response = await openFetch(address, { headers: { 'Add-Padding': 'true' }, signal });
   if (!response.ok) {
     await response.body?.cancel();
     throw new Error(`status ${response.status}`);
@@ -98,7 +99,5 @@ function isListed(range: string, suffix: string): boolean {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown reason';
   if (error.name === 'TimeoutError') return 'no answer in time';
-  const { cause } = error;
-  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
-  return error.message;
+  return 'code' in error ? String(error.code) : error.message;
 }

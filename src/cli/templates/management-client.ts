@@ -7,6 +7,7 @@ import type { LoadedOptions } from '../../config/load-options.ts';
 import { type ChangeProblem, ManagementError } from '../../management/management-error.ts';
 import { validateChanges } from '../../management/validate-changes.ts';
 import type { ConfigVersion } from '../../management/version-history.ts';
+import { openFetch } from '../../shared/egress/egress.ts';
 import { CommandError, failCommand } from '../shared/command.ts';
 import { findRunningProject, isLocalUrl, projectDirectory } from '../shared/local-project.ts';
 
@@ -114,9 +115,9 @@ interface ManagementReply {
 }
 
 async function call(address: string, request: RequestInit): Promise<ManagementReply> {
-  const options = { ...request, redirect: 'manual', signal: AbortSignal.timeout(answerTimeoutMs) } as const;
-  const response = await fetch(address, options).catch((error) => {
-    const code = (error.cause as { code?: string } | undefined)?.code ?? (error as Error).message;
+  const options = { ...request, signal: AbortSignal.timeout(answerTimeoutMs) };
+  const response = await openFetch(address, options).catch((error: NodeJS.ErrnoException) => {
+    const code = error.code ?? error.message;
     const problem = `The gateway at ${new URL(address).origin} is not responding (${code}).`;
     throw new CommandError([{ problem, fix: 'Start it, or set its address with --external-url.' }], error);
   });

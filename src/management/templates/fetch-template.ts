@@ -3,6 +3,7 @@
  * within the origin. An unchanged body is not transferred again.
  */
 import { maxTemplateBytes } from '../../config/auth/auth-template-fields.ts';
+import { openFetch } from '../../shared/egress/egress.ts';
 import { readBounded, TooLargeError } from '../../shared/read-bounded.ts';
 
 /** A body with its validators. */
@@ -61,7 +62,7 @@ function toUrl(address: string): URL {
 async function request(start: URL, known: FetchedTemplate | null, signal: AbortSignal): Promise<Response> {
   let url = start;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    const response = await fetch(url, { redirect: 'manual', signal, headers: conditions(known) });
+    const response = await openFetch(url, { signal, headers: conditions(known) });
     const isRedirect = [301, 302, 303, 307, 308].includes(response.status);
     const location = isRedirect ? response.headers.get('location') : null;
     if (location === null) return response;
@@ -102,8 +103,7 @@ export function decodeTemplate(bytes: Uint8Array): string {
 function describe(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   if (error instanceof TooLargeError) return `is larger than ${maxTemplateBytes} bytes`;
-  const { name, cause } = error as Error;
+  const { name, code = name } = error as NodeJS.ErrnoException;
   if (name === 'TimeoutError') return `does not answer within ${timeoutMs / 1000} seconds`;
-  const code = (cause as NodeJS.ErrnoException | undefined)?.code;
-  return `cannot be fetched (${code ?? name})`;
+  return `cannot be fetched (${code})`;
 }

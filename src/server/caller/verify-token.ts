@@ -18,6 +18,7 @@ import {
 import type { Config } from '../../config/config.ts';
 import { defaultAlgorithm, type JsonWebKeyMember } from '../../config/json-web-keys.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { openFetch } from '../../shared/egress/egress.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { readBounded } from '../../shared/read-bounded.ts';
@@ -177,7 +178,7 @@ function remoteKeys(url: URL, clock: Clock): RemoteKeys {
     [customFetch]: async (address, init) => {
       try {
         if (clock.now() - failedAt < failureCooldownMs) throw new Error('the keys could not be loaded a moment ago');
-        const response = await fetch(address, init);
+        const response = await openFetch(address, init);
         if (response.status !== 200) throw new Error(`the address of the keys answered ${response.status}`);
         good = { body: pinAlgorithms((await readBounded(response, maxKeyBytes)).toString()), at: clock.now() };
       } catch (error) {

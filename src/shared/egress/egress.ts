@@ -3,7 +3,8 @@
  *
  * Hosts in the start values are the operator's choice and may be anywhere. Values stored by the management API must not
  * lead into private networks: a person who may change the configuration must not reach machines beside the gateway. A
- * name is resolved once, and the connection uses the checked address.
+ * name is resolved once, and the connection uses the checked address. Behind a proxy of `HTTP_PROXY` or `HTTPS_PROXY`, the proxy resolves
+ * names: what resolves to a private address here is refused all the same.
  */
 import { type LookupOptions, lookup as lookUp } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -12,6 +13,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { createUnzip } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
+import { type ProxyVariables, proxyVariables } from './proxy.ts';
 
 /** Checks and opens connections to other machines. */
 export interface Egress {
@@ -40,10 +42,14 @@ const kept = { keepAlive: true, timeout: 4000 };
 /** Some APIs refuse requests without these. */
 const defaultHeaders = { accept: '*/*', 'user-agent': 'pgreflect' };
 
-/** @param hosts Returns the hosts that may be private, as `host:port`; null: no restriction. */
-export function createEgress(hosts: (() => ReadonlySet<string>) | null): Egress {
+/**
+ * @param hosts Returns the hosts that may be private, as `host:port`; null: no restriction.
+ * @param environment Has the variables of proxies.
+ */
+export function createEgress(hosts: (() => ReadonlySet<string>) | null, environment = process.env): Egress {
   const isOpen = (host: string | null): boolean => hosts === null || (host !== null && hosts().has(host));
-  const [open, guarded] = [createFetch(null), createFetch(publicLookup)];
+  const proxy = proxyVariables(environment);
+  const [open, guarded] = [createFetch(null, proxy), createFetch(publicLookup, proxy)];
   return {
     fetchFor: (address) => (isOpen(hostOf(address)) ? open : guarded),
     async resolve(host, port) {
@@ -58,15 +64,21 @@ export function createEgress(hosts: (() => ReadonlySet<string>) | null): Egress 
 /** No restriction. */
 export const unrestrictedEgress: Egress = createEgress(null);
 
-/** A `fetch` that connects to the result of `lookup`, called per connection; null: the system's look-up. */
-function createFetch(lookup: LookupFunction | null): typeof fetch {
-  const agents = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
+/** A `fetch` for addresses that only the operator names. Follows no redirect. */
+export const openFetch: typeof fetch = unrestrictedEgress.fetchFor('');
+
+/** A `fetch` that connects to the result of `lookup`, called per connection without a proxy; null: the system's look-up. */
+function createFetch(lookup: LookupFunction | null, proxy: ProxyVariables): typeof fetch {
+  const options = { ...kept, proxyEnv: proxy };
+  const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
+  const hasProxy = proxy.http_proxy !== '' || proxy.https_proxy !== '';
   return async (input, init) => {
     const request = new Request(input, init);
     const { protocol, hostname } = new URL(request.url);
     const literal = hostname.replace(/^\[(.*)\]$/, '$1');
     // An IP address is never passed to `lookup`.
     if (lookup !== null && isIP(literal) !== 0 && !isPublic(literal)) throw refusal(hostname);
+    if (lookup !== null && hasProxy) await refusePrivate(hostname);
     const [send, agent] = protocol === 'https:' ? [httpsRequest, agents.https] : [httpRequest, agents.http];
     const { method, signal } = request;
     const headers = { ...defaultHeaders, ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' };
@@ -100,6 +112,13 @@ function publicLookup(host: string, options: LookupOptions, callback: Parameters
     if (error || first === undefined) return callback(error ?? refusal(host), '');
     if (!found.every(({ address }) => isPublic(address))) return callback(refusal(host), '');
     return options.all ? callback(null, found) : callback(null, first.address, first.family);
+  });
+}
+
+/** For a host that a proxy connects to. Where only the proxy knows names, it decides. */
+function refusePrivate(host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    publicLookup(host, {}, (error) => (error?.code === 'EPRIVATE' ? reject(error) : resolve()));
   });
 }
 
