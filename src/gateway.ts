@@ -185,9 +185,7 @@ async function openLog(config: Config, { observe }: GatewayExtras) {
 
 function controlsOf({ graphql: { reflector }, management }: Parts, tickets: StudioTickets) {
   return {
-    async reload(reason = 'asked') {
-      await reflector.readSince(performance.now(), reason);
-    },
+    reload: (reason = 'asked') => reflector.reload(reason),
     model: async (role: string) => (await reflector.role(role, null))?.shared.model ?? null,
     hints: (role: string) => reflector.hints(role),
     expose: (schemas: readonly string[] | null) => reflector.expose(schemas),

@@ -126,7 +126,7 @@ export const options = {
   cleanUpAnonymousUsers: database(null, flag, 'false', { commands: serving,
     doc: 'Delete anonymous users older than 30 days.' }),
   freshness: database('WORD', oneOf('exact', 'bounded'), 'exact', { commands: serving,
-    doc: 'exact: never answer with a schema older than the last committed change. bounded: serve the old schema while the new one loads.' }),
+    doc: 'exact: never answer with a schema older than the last committed change. bounded: serve the old schema until the new one is built, at most 10 s after the catalog was read.' }),
   schemaPollMs: database('MS', integerBetween(50, 86_400_000), '1000', { commands: [...serving, 'schema'],
     doc: 'Interval for checking the catalog for changes, in ms.' }),
 

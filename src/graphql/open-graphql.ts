@@ -83,7 +83,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
     preparedStatements: config.preparedStatements,
   });
   // The reflector observes a failed reload; requests continue with the old model.
-  const reload = (reason: string) => reflector.readSince(performance.now(), reason).catch(() => {});
+  const reload = (reason: string) => reflector.reload(reason).catch(() => {});
   const availability = watchAvailability(systemPool, observe, () => void reload('database back'));
   const reflector = new Reflector({
     ...config,
@@ -108,7 +108,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
     connectionString,
     applicationName: 'pgreflect listener',
     watch: watchConnections('listener', observe),
-    check: () => reflector.refreshIfChangedSinceNow('notification'),
+    check: () => reflector.reloadIfChanged('notification'),
     onLost: suspect,
   });
   return {

@@ -88,6 +88,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
   });
   const maxResponseBytes = options.maxResponseBytes ?? 16 * 1024 * 1024;
   const statementTimeoutMs = options.statementTimeoutMs ?? 20_000;
+  const freshness = options.freshness ?? 'exact';
   const reflector = new Reflector({
     systemPool,
     schemas: options.schemas === undefined ? ['public'] : options.schemas,
@@ -97,6 +98,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     serviceRole: 'service_role',
     extraSearchPath: options.extraSearchPath ?? null,
     statementTimeoutMs,
+    freshness,
     variablePositions: options.strictVariablePositions ? 'strict' : 'compatible',
     observe,
   });
@@ -111,7 +113,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     requestTimeoutMs: statementTimeoutMs,
     readOnlyQueries: options.readOnlyQueries ?? false,
     absentFilterVariables: options.absentFilterVariables ?? 'ignore',
-    freshness: options.freshness ?? 'exact',
+    freshness,
     observe,
   });
   atEnd(async () => {
@@ -171,9 +173,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
       return operation.compiler.compile(coerced.variables).statements;
     },
     role: roleOf,
-    async reload() {
-      await reflector.readSince(performance.now(), 'asked');
-    },
+    reload: () => reflector.reload('asked'),
     compare: () => reflector.refreshIfChanged('test'),
   };
 }

@@ -54,7 +54,7 @@ export function createExecutor(options: ExecuteOptions): Executor {
     async isSubscription(role, named, { unlimited, showHints, anyDocument }) {
       try {
         const query = chooseDocument(options.trusted?.list ?? null, named, anyDocument);
-        const { documents, suggestions } = (await options.reflector.role(role, null))?.shared ?? {};
+        const { documents, suggestions } = (await options.reflector.answering(role))?.shared ?? {};
         const maxTokens = unlimited ? null : options.limits.maxTokens;
         const document = documents?.prepare(query, maxTokens, showHints || suggestions);
         // Also where it is invalid: the model may be older than what it asks for.

@@ -49,11 +49,16 @@ export interface RoleReflection extends ModelOptions {
   readonly shared: SharedSchema;
   /** Value of `search_path` for its transactions. */
   readonly searchPath: string;
+  /** The function that runs before each request; null: none. */
+  readonly preRequest: string | null;
   /** The role's own settings without `statement_timeout`. */
   readonly settings: ReadonlyMap<string, string>;
   /** The smaller of the role's and the gateway's statement timeouts, in milliseconds. */
   readonly timeoutMs: number;
 }
+
+/** How long the models of the catalog before may answer, in milliseconds, from when the new catalog was read. */
+export const maxMeanwhileMs = 10_000;
 
 /** One catalog and what was built from it so far. */
 export class Reflection {
@@ -74,6 +79,8 @@ export class Reflection {
   #size = 0;
   /** Schemas of the previous reflection, by roles not requested since; each is kept until one of its roles is. */
   readonly #previous = new Map<string, SharedSchema>();
+  /** Answers for roles whose schema is not built yet; null: nothing does. */
+  #meanwhile: Reflection | null = null;
 
   constructor(catalog: ReadCatalog, readStartedAt: number, options: ReflectionOptions, previous: Reflection | null) {
     this.catalog = catalog;
@@ -88,11 +95,35 @@ export class Reflection {
 
   /** Takes over all that was made of an equal catalog. */
   #continue(previous: Reflection): void {
-    const seen = { catalog: this.catalog, readUntil: this.#readUntil };
+    const { catalog } = this;
+    const seen = { catalog, readUntil: this.#readUntil, preRequest: catalog.preRequest };
     for (const [name, role] of previous.#roles) this.#roles.set(name, { ...role, ...seen });
     for (const shared of previous.#schemas) this.#schemas.add(shared);
     this.#size = previous.#size;
     this.#building = previous.#building;
+  }
+
+  /** Lets the previous reflection answer for roles whose schema is not built yet, for a while. */
+  answerMeanwhile(previous: Reflection): void {
+    previous.#meanwhile = null;
+    this.#meanwhile = previous;
+    setTimeout(() => {
+      this.#meanwhile = null;
+    }, maxMeanwhileMs).unref();
+  }
+
+  /**
+   * What answers for the role until its schema is built, which begins now: the schema before, with all else as the
+   * catalog has it. Null if there is none, it was read before `since`, or the role's own is there.
+   */
+  meanwhile(role: string, since: number): RoleReflection | null {
+    const previous = this.#meanwhile;
+    if (previous === null || previous.readStartedAt < since || this.#roles.has(role)) return null;
+    const old = previous.#roles.get(role);
+    if (old === undefined || !this.catalog.roles.has(role)) return null;
+    // Who comes when the time is over gets the error.
+    if (!this.#building.has(role)) this.role(role).catch(() => {});
+    return { ...this.#reflect(role, old.shared), catalog: old.catalog };
   }
 
   /** Resolves when all that is being built now is done. */
@@ -114,19 +145,23 @@ export class Reflection {
   }
 
   #add(role: string, shared: SharedSchema): RoleReflection {
-    const { extensions, extraSearchPath, statementTimeoutMs } = this.#options;
     this.#previous.delete(role);
+    const reflection = this.#reflect(role, shared);
+    this.#roles.set(role, reflection);
+    this.#forget();
+    return reflection;
+  }
+
+  #reflect(role: string, shared: SharedSchema): RoleReflection {
+    const { extensions, extraSearchPath, statementTimeoutMs } = this.#options;
     const own = new Map(this.catalog.roles.get(role)?.settings);
     const timeoutMs = smallerTimeout(own.get('statement_timeout'), statementTimeoutMs);
     own.delete('statement_timeout');
     const { catalog } = this;
     const namespaces = shared.model.namespaces.map(({ name }) => name);
     const searchPath = searchPathText([...namespaces, ...extraSchemas(catalog, extraSearchPath)]);
-    const seen = { catalog, readUntil: this.#readUntil };
-    const reflection = { ...seen, role, extensions, shared, searchPath, settings: own, timeoutMs };
-    this.#roles.set(role, reflection);
-    this.#forget();
-    return reflection;
+    const seen = { catalog, readUntil: this.#readUntil, preRequest: catalog.preRequest };
+    return { ...seen, role, extensions, shared, searchPath, settings: own, timeoutMs };
   }
 
   /** Drops the least recently used roles with their schemas: a caller who may choose roles could fill the memory. */

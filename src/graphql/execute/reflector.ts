@@ -17,7 +17,7 @@ import { pollAtInterval } from './poll.ts';
 import { Reflection, type ReflectionOptions, type RoleReflection } from './reflection.ts';
 
 /** Where to read the catalog, for which namespaces, and how often to compare it. */
-export interface ReflectorOptions extends ReflectionOptions, Pick<Config, 'schemas' | 'schemaPollMs'> {
+export interface ReflectorOptions extends ReflectionOptions, Pick<Config, 'schemas' | 'schemaPollMs' | 'freshness'> {
   readonly systemPool: SystemPool;
   readonly observe: Observe;
 }
@@ -49,6 +49,8 @@ export class Reflector {
   #afterRefusal: Promise<boolean> | null = null;
   #endPoll = () => {};
   #problem: string | null = 'The schema has not been read yet.';
+  /** When somebody asked for a reload: what was read before answers only until it is done. */
+  #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -81,7 +83,24 @@ export class Reflector {
 
   async expose(schemas: readonly string[] | null): Promise<void> {
     this.#schemas = schemas;
-    await this.readSince(performance.now(), 'configuration');
+    await this.reload('configuration');
+  }
+
+  /** Reads the catalog because somebody asks for that: no model of an older one answers afterwards. */
+  async reload(reason: string): Promise<void> {
+    this.#askedAt = performance.now();
+    await this.readSince(this.#askedAt, reason);
+  }
+
+  /** The same if the catalog has changed. True if it has. */
+  async reloadIfChanged(reason: string): Promise<boolean> {
+    this.#askedAt = performance.now();
+    return this.refreshIfChangedSinceNow(reason);
+  }
+
+  /** What answers a request of the role at once: with bounded freshness also the schema before, until its own is built. */
+  async answering(role: string): Promise<RoleReflection | null> {
+    return this.#current?.meanwhile(role, this.#askedAt) ?? this.role(role, null);
   }
 
   /** The reflection of a role; null if there is none. `since`: the catalog was read after that time; null: any. */
@@ -188,7 +207,10 @@ export class Reflector {
       // A change that the fingerprint does not show is read, too.
       const known = whole.has(reason) ? null : (this.#current?.catalog ?? null);
       const catalog = await readCatalog(systemPool, this.#schemas, known);
+      // What has begun to build meanwhile is continued.
+      await this.#current?.settled();
       const reflection = new Reflection(catalog, since, this.#options, this.#current);
+      if (this.#options.freshness === 'bounded' && this.#current !== null) reflection.answerMeanwhile(this.#current);
       this.#current = reflection;
       this.#problem = null;
       observe({ kind: 'reloaded', reason, durationMs: performance.now() - since });

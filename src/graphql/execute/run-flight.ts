@@ -121,7 +121,7 @@ export async function runFlight(
     requestTimeoutMs: options.requestTimeoutMs,
     freshness: freshnessOf(options, attempt),
     readOnly: options.readOnlyQueries && !work.mutation,
-    preRequest: work.isRequest ? role.catalog.preRequest : null,
+    preRequest: work.isRequest ? role.preRequest : null,
     signal: execution.context.signal,
   };
   const start = performance.now();
