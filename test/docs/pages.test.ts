@@ -58,7 +58,6 @@ test('what is not run says why', () => {
       "docs/deployment.md (sh): it needs a container engine; test/package/first-hour.nightly.test.ts runs the commands of its services",
       "docs/deployment.md (sh): test/package/first-hour.nightly.test.ts types it",
       "docs/deployment.md (sh): it changes the machine; test/package/first-hour.nightly.test.ts types it for another folder than /",
-      "docs/deployment.md (sh): it needs a cluster; test/package/deploy.test.ts checks the manifests",
       "docs/deployment.md (sh): it needs a proxy; test/egress/proxy.test.ts has one",
       "docs/email-templates.md (html): a layout, which is no email by itself",
       "docs/embedding.md (js): test/package/embedding.test.ts runs the blocks of this page together",

@@ -1,15 +1,15 @@
 /**
- * The files that people deploy with, each by the checker of its own: schemas for Docker Compose and Kubernetes, `systemd-analyze`
- * where the machine has one, and the configuration loader for every option that one of them names.
+ * The files that people deploy with, each by the checker of its own: the schema of Docker Compose, `systemd-analyze` where the machine
+ * has one, and the configuration loader for every option that one of them names. Those of Kubernetes: kubernetes.test.ts.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Ajv } from 'ajv';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { parseAllDocuments, parse as parseYaml } from 'yaml';
+import { describe, expect, test, vi } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { loadServeOptions } from '../../src/config/load-config.ts';
 import { optionOf } from '../../src/config/options.ts';
 import { startCommand, temporaryDirectory } from '../commands/run-command.ts';
@@ -42,6 +42,7 @@ describe('docker-compose.yml', () => {
   interface Service {
     readonly environment: Readonly<Record<string, string>>;
     readonly command?: readonly string[];
+    readonly restart?: string;
     readonly depends_on?: Readonly<Record<string, unknown>>;
   }
   const compose = parseYaml(file('docker-compose.yml')) as { readonly services: Readonly<Record<string, Service>> };
@@ -62,8 +63,22 @@ describe('docker-compose.yml', () => {
     expect(awaited.filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test('docker-compose.yml has no secret of tokens that everybody knows: it has to be given', () => {
-    expect(compose.services.gateway!.environment.PGREFLECT_JWT_SECRET).toMatch(/^\$\{PGREFLECT_JWT_SECRET:\?[^}]+\}$/);
+  test('docker-compose.yml has no secret that everybody knows: each has to be given', () => {
+    const variables = Object.values(compose.services).flatMap(({ environment = {} }) =>
+      Object.values(environment).flatMap((value) => [...value.matchAll(/\$\{(\w+):(.)/g)]),
+    );
+    const given = variables.flatMap(([, name, operator]) => (operator === '?' ? name! : []));
+    const secrets = ['AUTHENTICATOR_PASSWORD', 'AUTH_ADMIN_PASSWORD', 'PGREFLECT_JWT_SECRET', 'POSTGRES_PASSWORD'];
+    expect([...new Set(given)].sort()).toEqual(secrets);
+    expect(variables.flatMap(([, name, operator]) => (operator === '-' ? name! : []))).toEqual([
+      'PGREFLECT_EXTERNAL_URL',
+      'PGREFLECT_SITE_URL',
+    ]);
+  });
+
+  test('docker-compose.yml starts whatever has ended again, but what has done its work', () => {
+    const ends = Object.entries(compose.services).filter(([, { restart }]) => restart !== 'unless-stopped');
+    expect(ends.map(([name]) => name)).toEqual(['prepare']);
   });
 
   test('docker-compose.yml gives the gateway no connection of a superuser, and passwords that `prepare` has set', () => {
@@ -81,7 +96,7 @@ describe('docker-compose.yml', () => {
     // What stands behind :- is the value where the variable is not set.
     const values = Object.entries(environment).map(([name, value]) => [
       name,
-      value.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'),
+      value.replaceAll(/\$\{\w+:[-?]([^}]*)\}/g, '$1'),
     ]);
     expectOptions(Object.fromEntries(values));
   });
@@ -135,135 +150,4 @@ test('whoever stops a gateway waits longer than it finishes requests', () => {
     /terminationGracePeriodSeconds: (\d+)/.exec(file('examples/deploy/kubernetes/gateway.yaml')),
   ];
   for (const match of patience) expect(Number(match?.[1]) * 1000).toBeGreaterThan(drainMs);
-});
-
-describe('the manifests of Kubernetes', () => {
-  interface Manifest {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly metadata: { readonly name: string };
-    // biome-ignore lint/suspicious/noExplicitAny: each kind has its own, and the schemas look at it
-    readonly [rest: string]: any;
-  }
-  const folder = join(deploy, 'kubernetes');
-  const files = readdirSync(folder).filter((name) => name !== 'kustomization.yaml');
-  const manifests = files.flatMap((name) =>
-    parseAllDocuments(readFileSync(join(folder, name), 'utf8')).map((document) => {
-      expect(document.errors).toEqual([]);
-      return document.toJS() as Manifest;
-    }),
-  );
-  const named = (kind: string) => manifests.filter((manifest) => manifest.kind === kind);
-  const templates = [...named('Deployment'), ...named('Job')].map(({ spec }) => spec.template);
-  let types: string;
-
-  beforeAll(() => {
-    // Beside the packages, so that their types are found.
-    types = join(root, 'test/node_modules/.cache/manifests');
-    mkdirSync(types, { recursive: true });
-  });
-
-  test('the manifests of Kubernetes are all in the kustomization', () => {
-    const { resources } = parseYaml(readFileSync(join(folder, 'kustomization.yaml'), 'utf8')) as {
-      resources: string[];
-    };
-    expect(resources.toSorted()).toEqual(files.toSorted());
-  });
-
-  test('the manifests of Kubernetes fit the schemas of their kinds', async () => {
-    for (const manifest of manifests) {
-      const models = (await import(/* @vite-ignore */ `kubernetes-models/${manifest.apiVersion}`)) as Record<
-        string,
-        new (
-          data: Manifest,
-        ) => { validate(): void }
-      >;
-      const Model = models[manifest.kind]!;
-      expect(() => new Model(manifest).validate(), `${manifest.kind} ${manifest.metadata.name}`).not.toThrow();
-    }
-  });
-
-  test('the manifests of Kubernetes have no field that their kind does not know', () => {
-    const checks = manifests.map((manifest, index) => {
-      const type = `import('kubernetes-models/${manifest.apiVersion}').I${manifest.kind}`;
-      return `export const manifest${index} = ${JSON.stringify(manifest)} satisfies ${type};`;
-    });
-    writeFileSync(join(types, 'manifests.ts'), checks.join('\n'));
-    const options = [
-      '--noEmit',
-      '--ignoreConfig',
-      '--strict',
-      '--skipLibCheck',
-      '--module',
-      'nodenext',
-      'manifests.ts',
-    ];
-    const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), options, { cwd: types, encoding: 'utf8' });
-    expect(stdout).toBe('');
-  });
-
-  test('refer to each other by names that exist', () => {
-    const labels = named('Deployment').map(({ spec }) => spec.template.metadata.labels.app);
-    expect(
-      [...named('Service'), ...named('PodDisruptionBudget')]
-        .flatMap(appsSelected)
-        .filter((app) => !labels.includes(app)),
-    ).toEqual([]);
-    const text = JSON.stringify(templates);
-    const [secret] = named('Secret');
-    const keys = [...text.matchAll(/"secretKeyRef":\{"name":"pgreflect","key":"([^"]+)"/g)].map(([, key]) => key!);
-    expect(keys.length).toBeGreaterThan(0);
-    expect(keys.filter((key) => !(key in secret!.stringData))).toEqual([]);
-    const hosts = Object.values<string>(secret!.stringData).flatMap((value) => /@(\w+):5432/.exec(value)?.[1] ?? []);
-    expect(hosts.filter((host) => !named('Service').some(({ metadata }) => metadata.name === host))).toEqual([]);
-  });
-
-  test('let nothing run as root or write to its own image', () => {
-    for (const { spec } of templates) {
-      expect(spec.securityContext.runAsNonRoot).toBe(true);
-      for (const { securityContext } of spec.containers) {
-        expect(securityContext).toMatchObject({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true });
-      }
-    }
-  });
-
-  test('the manifests of Kubernetes give the gateway options that it knows', () => {
-    const [settings] = named('ConfigMap').filter(({ metadata }) => metadata.name === 'pgreflect');
-    const [gateway] = named('Deployment').filter(({ metadata }) => metadata.name === 'gateway');
-    const [secret] = named('Secret');
-    const given = gateway!.spec.template.spec.containers[0].env.map(
-      ({ name, valueFrom }: { name: string; valueFrom: { secretKeyRef: { key: string } } }) => [
-        name,
-        secret!.stringData[valueFrom.secretKeyRef.key],
-      ],
-    );
-    const own = { PGREFLECT_JWT_SECRET: needed.PGREFLECT_JWT_SECRET };
-    expectOptions({ ...settings!.data, ...Object.fromEntries(given), ...own });
-  });
-
-  test('the manifests of Kubernetes give the superuser to `prepare` alone', () => {
-    const keysOf = (template: unknown) =>
-      [...JSON.stringify(template).matchAll(/"secretKeyRef":\{"name":"pgreflect","key":"([^"]+)"/g)].map(
-        ([, key]) => key!,
-      );
-    const [secret] = named('Secret');
-    const isSuperuser = (key: string) => secret!.stringData[key].includes('//postgres:');
-    const holders = [...named('Deployment'), ...named('Job')].filter((one) =>
-      keysOf(one.spec.template).some(isSuperuser),
-    );
-    expect(holders.map(({ metadata }) => metadata.name)).toEqual(['prepare']);
-  });
-
-  test('the manifests of Kubernetes have a secret that the gateway refuses, because everybody knows it', () => {
-    const [secret] = named('Secret');
-    const problem = 'PGREFLECT_JWT_SECRET is the example value; run `pgreflect keys` to create one.';
-    expect(readOptions({ PGREFLECT_JWT_SECRET: secret!.stringData['jwt-secret'] }).allProblems).toEqual([
-      { problem, fix: null },
-    ]);
-  });
-
-  function appsSelected({ spec }: Manifest): readonly string[] {
-    const selector = spec.selector?.matchLabels ?? spec.selector;
-    return selector === undefined ? [] : [selector.app];
-  }
 });

@@ -274,7 +274,6 @@ testPage('docs/upgrading.md', async (page) => {
 
 testPage('docs/deployment.md', async (page) => {
   page.leaveOut('docker build --tag pgreflect .', 'it needs a container engine; the next test runs the services');
-  page.leaveOut('kubectl apply --kustomize examples/deploy/kubernetes', 'it needs a cluster');
   const machine = openFolder();
   for (const path of ['etc/systemd/system', 'usr/local']) mkdirSync(join(machine, path), { recursive: true });
   const places = { ' /etc/': ` ${machine}/etc/`, ' /usr/local ': ` ${machine}/usr/local ` };
@@ -325,15 +324,16 @@ function readUnit(machine: string): string {
 
 test('docker-compose.yml: its services prepare the database and serve', async () => {
   const block = openPage('docs/deployment.md').block('sh', 'docker build --tag pgreflect .');
-  const [secretLine = ''] = /^echo .*$/m.exec(block) ?? [];
+  const [secretLines = ''] = /^for [\s\S]*^done .*$/m.exec(block) ?? [];
+  expect(readFileSync(join(clone, 'docker-compose.yml'), 'utf8').replaceAll(/^# {3}/gm, '')).toContain(secretLines);
   const database = await startDatabase();
   const terminal = await withPackage({});
-  await typeLines(secretLine, terminal);
-  const { PGREFLECT_JWT_SECRET } = parseEnv(readFileSync(join(terminal.directory, '.env'), 'utf8'));
-  expect(PGREFLECT_JWT_SECRET).toMatch(/^[0-9a-f]{64}$/);
+  await typeLines(secretLines, terminal);
+  const secrets = parseEnv(readFileSync(join(terminal.directory, '.env'), 'utf8'));
+  for (const value of Object.values(secrets)) expect(value).toMatch(/^[0-9a-f]{64}$/);
   const { services } = parse(readFileSync(join(clone, 'docker-compose.yml'), 'utf8')) as Compose;
   const { host, password, pathname } = new URL(database.url);
-  const given: NodeJS.Dict<string> = { PGREFLECT_JWT_SECRET, POSTGRES_PASSWORD: password };
+  const given: NodeJS.Dict<string> = { ...secrets, POSTGRES_PASSWORD: password };
   const environment = (name: string) =>
     Object.entries(services[name]!.environment).map(([variable, value]) => {
       const filled = value.replaceAll(/\$\{(\w+):[-?](.*?)\}/g, (_, of: string, usual: string) => given[of] ?? usual);
@@ -402,7 +402,16 @@ testPage('examples/email-links/README.md', async (page) => {
 });
 
 testPage('examples/deploy/README.md', async (page) => {
-  page.leaveOut('kubectl apply --kustomize examples/deploy/kubernetes', 'it needs a cluster');
+  const folder = { ...(await inClone()), directory: join(clone, 'examples/deploy/kubernetes') };
+  await page.type('cp secret.example secret.env', folder);
+  await page.type(
+    `printf '"authenticator" "%s"\\n' "$(sed -n 's/^login-password=//p' secret.env)" > userlist.txt`,
+    folder,
+  );
+  page.leaveOut(
+    'kubectl delete job --namespace pgreflect --selector app=prepare --ignore-not-found',
+    'it needs a cluster; test/package/kubernetes.test.ts renders what is applied',
+  );
 });
 
 test('every page of the repository with lines to type is typed here, or is run by the tests of the documents', () => {
