@@ -23,10 +23,13 @@ import type { OwnPool } from './postgres/migrations/own-pool.ts';
 import { addRoutes, type RouteParts } from './routes.ts';
 import { createAuthenticator } from './server/caller/authenticate.ts';
 import { closeServer, createHttpServer, type HttpServer } from './server/create-http-server.ts';
-import { createReadiness } from './server/health.ts';
-import { Meter, type MetricSeries, type MetricSources } from './server/metrics/metrics.ts';
+import { createReadiness, type Readiness } from './server/health.ts';
+import { Meter } from './server/metrics/metrics.ts';
 import { openMetrics } from './server/metrics/metrics-route.ts';
+import type { MetricSources } from './server/metrics/read-states.ts';
+import type { Snapshot } from './server/metrics/snapshot.ts';
 import { authUrlOf, studioPath } from './server/paths.ts';
+import type { Traffic } from './server/track-requests.ts';
 import { type Clock, systemClock } from './shared/clock.ts';
 import { createLogger } from './shared/logger.ts';
 import type { Observe } from './shared/observation.ts';
@@ -35,7 +38,7 @@ import { StudioTickets } from './studio/routes/studio-tickets.ts';
 
 /** What a process tells of itself. */
 export interface Reports {
-  readonly series: MetricSeries;
+  readonly series: Snapshot;
   readonly live: readonly LiveOperationState[];
 }
 
@@ -50,7 +53,8 @@ export interface Gateway {
   readonly port: number;
   /** Port of the metrics; null without a separate one. */
   readonly metricsPort: number | null;
-  readMetrics(): Promise<MetricSeries>;
+  /** The metrics of this process. */
+  readMetrics(): Promise<Snapshot>;
   /** What answers GraphQL requests, for programs that ask it without HTTP. */
   readonly graphql: Pick<Graphql, 'executor' | 'live' | 'reflector'>;
   /** The HTTP server, for programs that send requests directly (`app.inject`, `app.routing`). */
@@ -109,7 +113,9 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   const graphql = openGraphql(config, observe);
   const authPool = createAuthPool(config, observe, graphql.suspect);
   const management = openManagement({ config, authUrl: authUrlOf(config), pool: authPool, clock, observe });
-  const parts: Parts = { config, clock, graphql, authPool, management, auth: null };
+  const ready = createReadiness(() => graphql.executor.notReady(), graphql.systemPool);
+  const traffic = { inFlight: 0 };
+  const parts: Parts = { config, clock, graphql, authPool, management, ready, traffic, auth: null };
   const tickets = new StudioTickets(clock);
   // Closes in reverse order of opening.
   const opened = new AsyncDisposableStack();
@@ -141,8 +147,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     });
     opened.defer(() => server?.stop());
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
-    const ready = createReadiness(() => graphql.executor.notReady(), graphql.systemPool);
-    const app = await createHttpServer({ config, observe, ready, metrics }, (http) => {
+    const app = await createHttpServer({ config, observe, ready, traffic, metrics }, (http) => {
       const shared = { config, observe, authenticate, executor: graphql.executor, live: graphql.live, graphiqlApiKey };
       return addRoutes(http, { ...shared, ...routeParts(parts, tickets, extras.gather) });
     });
@@ -168,6 +173,8 @@ interface Parts {
   /** For the tables of the auth service, which the login of requests may not be able to read. */
   readonly authPool: OwnPool;
   readonly management: Management;
+  readonly ready: Readiness;
+  readonly traffic: Traffic;
   /** Null until it is open, and if no key signs tokens. */
   auth: OpenAuth | null;
 }
@@ -275,8 +282,10 @@ function addressOf(app: HttpServer): { readonly url: string; readonly port: numb
   return { url: `http://${host}:${address.port}`, port: address.port };
 }
 
-function metricSources({ clock, graphql, authPool, auth }: Parts): MetricSources {
+function metricSources({ clock, graphql, authPool, auth, ready, traffic }: Parts): MetricSources {
   return {
+    isReady: async () => (await ready()) === null,
+    requestsInFlight: () => traffic.inFlight,
     pools: () => ({ ...graphql.state().pools, auth: authPool.state() }),
     replicas: () => graphql.state().replicas,
     modelAgeMs: () => graphql.state().modelAgeMs,

@@ -16,7 +16,7 @@ import { startListener } from '../postgres/system/listener.ts';
 import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
 import { watchConnections } from '../postgres/wire/connection-failure.ts';
 import type { PoolState } from '../postgres/wire/pool-state.ts';
-import type { LiveState } from '../server/metrics/metrics.ts';
+import type { LiveState } from '../server/metrics/read-states.ts';
 import type { Observe } from '../shared/observation.ts';
 import { TrustedDocuments } from './documents/trusted-documents.ts';
 import { createExecutor } from './execute/create-executor.ts';
@@ -193,7 +193,7 @@ function stateOf({
     pools: {
       api: pool.state(),
       system: systemPool.state(),
-      ...Object.fromEntries(states.map((replica) => [`replica ${replica.number}`, replica.pool])),
+      ...Object.fromEntries(states.map((replica) => [`replica_${replica.number}`, replica.pool])),
     },
     replicas: states,
     modelAgeMs: reflection === null ? null : performance.now() - reflection.readStartedAt,

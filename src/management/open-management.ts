@@ -62,7 +62,7 @@ export function openManagement({ config, authUrl, pool, clock, observe }: Manage
     listener = startListener({
       connectionString: config.adminDatabaseUrl,
       applicationName: 'pgreflect configuration listener',
-      watch: watchConnections('configuration listener', observe),
+      watch: watchConnections('configuration_listener', observe),
       channel: configChannel,
       check: async () => store.current() !== (await refresh()),
       // The parts that need the database report that it is unavailable.

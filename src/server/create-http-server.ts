@@ -27,7 +27,7 @@ import { type Describe, registerOpenApi } from './openapi.ts';
 import type { HttpParts } from './parts.ts';
 import { graphqlMethods, graphqlPath } from './paths.ts';
 import { commonHeaders } from './response-head.ts';
-import { noStages, requestId, requestPath, trackRequest, trackRequests } from './track-requests.ts';
+import { noStages, requestId, requestPath, type Traffic, trackRequest, trackRequests } from './track-requests.ts';
 
 /** The server: Fastify's, with all routes. */
 export type HttpServer = FastifyInstance;
@@ -43,6 +43,8 @@ const maxHeaderSize = 65_536;
 /** What the server needs beside its routes. */
 interface ServerParts extends Pick<HttpParts, 'config' | 'observe'> {
   readonly ready: Readiness;
+  /** Counts the requests; absent: nobody reads it. */
+  readonly traffic?: Traffic;
   /** For Prometheus; absent: no such route. */
   readonly metrics?: MetricsParts;
 }
@@ -52,7 +54,7 @@ type AddRoutes = (app: HttpServer) => Promise<readonly Describe[]>;
 
 /** Builds the server without listening. */
 export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes): Promise<HttpServer> {
-  const { observe, config } = parts;
+  const { observe, config, traffic = { inFlight: 0 } } = parts;
   const addressOf = createClientAddress(config.trustedProxies, observe);
   const answerError = createErrorHandler(parts);
   let hold: HoldMemory = () => true;
@@ -81,7 +83,7 @@ export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes)
     routerOptions: { maxParamLength: maxHeaderSize },
     // A path that cannot be decoded has no route and runs no hooks.
     frameworkErrors: (error, request, reply) => {
-      trackRequest(request, reply, { observe, address: addressOf(request.raw), hold });
+      trackRequest(request, reply, { observe, address: addressOf(request.raw), hold, traffic });
       reply.headers(commonHeaders(request.id));
       if (config.corsOrigins === '*') reply.headers(anyOriginHeaders);
       answerError(error, request, reply);
@@ -92,7 +94,7 @@ export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes)
   hold = guardConnections(app, config, { observe, addressOf });
   servePipelinedInOrder(app.server);
   app.server.on('connect', refuseTunnel);
-  trackRequests(app, observe, { addressOf, hold });
+  trackRequests(app, observe, { addressOf, hold, traffic });
   refuseInGeneral(app, answerError);
   app.setErrorHandler(answerError);
   answerUnknownPaths(app, parts);

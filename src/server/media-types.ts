@@ -60,6 +60,14 @@ export function acceptsHtml(accept: string | undefined): boolean {
   return accept !== undefined && acceptedTypes(accept).includes('text/html');
 }
 
+/** Whether a collector of metrics prefers OpenMetrics to the format of Prometheus. */
+export function prefersOpenMetrics(accept: string | undefined): boolean {
+  const open = 'application/openmetrics-text';
+  return (
+    accept !== undefined && acceptedTypes(accept).find((type) => type === open || /^(text|\*)\//.test(type)) === open
+  );
+}
+
 /** The best first. */
 function acceptedTypes(accept: string): readonly string[] {
   return new Negotiator({ headers: { accept } }).mediaTypes().map((type) => type.toLowerCase());

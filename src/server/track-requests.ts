@@ -13,6 +13,11 @@ import type { HoldMemory } from './connection/connections.ts';
 import { graphqlPath } from './paths.ts';
 import { commonHeaders } from './response-head.ts';
 
+/** Requests that are being answered, without streams. */
+export interface Traffic {
+  inFlight: number;
+}
+
 /** Stage times of a request that did not reach the executor. */
 export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
 
@@ -26,11 +31,11 @@ export function requestId(given: string | readonly string[] | undefined): string
 export function trackRequests(
   app: FastifyInstance,
   observe: Observe,
-  { addressOf, hold }: { readonly addressOf: ClientAddress; readonly hold: HoldMemory },
+  { addressOf, ...parts }: Omit<TrackParts, 'observe' | 'address'> & { readonly addressOf: ClientAddress },
 ): void {
   app.decorateRequest('state');
   app.addHook('onRequest', (request, reply, done) => {
-    trackRequest(request, reply, { observe, address: addressOf(request.raw), hold });
+    trackRequest(request, reply, { ...parts, observe, address: addressOf(request.raw) });
     done();
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
@@ -41,13 +46,16 @@ export function trackRequests(
   });
 }
 
+interface TrackParts {
+  readonly observe: Observe;
+  readonly address: string | null;
+  readonly hold: HoldMemory;
+  readonly traffic: Traffic;
+}
+
 /** The work of the hooks, for a request that runs none. */
-export function trackRequest(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { observe, address, hold }: { readonly observe: Observe; readonly address: string | null; readonly hold: HoldMemory },
-): void {
-  const state = new TrackedRequest(address, request.raw, hold);
+export function trackRequest(request: FastifyRequest, reply: FastifyReply, parts: TrackParts): void {
+  const state = new TrackedRequest(parts.address, request.raw, parts);
   request.state = state;
   reply.raw.on('finish', () => {
     state.finished = true;
@@ -55,7 +63,8 @@ export function trackRequest(
   // `close` follows `finish` or replaces it. Both fire once; `on` is cheaper than `once`.
   reply.raw.on('close', () => {
     if (!state.finished) state.leave();
-    observeRequest(request, reply, observe);
+    if (state.streamsSince === null) parts.traffic.inFlight -= 1;
+    observeRequest(request, reply, parts.observe);
   });
 }
 
@@ -76,16 +85,22 @@ class TrackedRequest implements RequestState {
   aborted = false;
   readonly #listeners: (() => void)[] = [];
   readonly #raw: IncomingMessage;
-  readonly #hold: HoldMemory;
+  readonly #parts: Pick<TrackParts, 'hold' | 'traffic'>;
 
-  constructor(address: string | null, raw: IncomingMessage, hold: HoldMemory) {
+  constructor(address: string | null, raw: IncomingMessage, parts: Pick<TrackParts, 'hold' | 'traffic'>) {
     this.address = address;
     this.#raw = raw;
-    this.#hold = hold;
+    this.#parts = parts;
+    parts.traffic.inFlight += 1;
   }
 
   hold(bytes: number): boolean {
-    return this.#hold(this.#raw, bytes);
+    return this.#parts.hold(this.#raw, bytes);
+  }
+
+  beginStream(): void {
+    this.streamsSince = performance.now();
+    this.#parts.traffic.inFlight -= 1;
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
@@ -176,7 +191,9 @@ interface RequestState extends DisconnectSignal {
    * When a stream began that ends with its client, in terms of `performance.now()`; null: none. The request counts as
    * answered then.
    */
-  streamsSince: number | null;
+  readonly streamsSince: number | null;
+  /** To be called when one begins. */
+  beginStream(): void;
   /** Refused because of overload. */
   shed: boolean;
 }

@@ -90,7 +90,12 @@ export type Observation =
   | { readonly kind: 'masked_error'; readonly id: string; readonly requestId: string | null; readonly error: unknown }
   /** A new reflection is in use. `reason` names the cause of the reload. */
   | { readonly kind: 'reloaded'; readonly reason: string; readonly durationMs: number }
-  | { readonly kind: 'reload_failed'; readonly reason: string; readonly error: unknown }
+  | {
+      readonly kind: 'reload_failed';
+      readonly reason: string;
+      readonly error: unknown;
+      readonly durationMs: number;
+    }
   /** They were read again. */
   | { readonly kind: 'trusted_documents'; readonly number: number }
   /** A connection to the database could not be made; `pool` is who wanted it, `reason` a word for what `message` says. */

@@ -54,8 +54,8 @@ const ordinary = '{ neighbourCollection { edges { node { id } } } }';
 
 /** Documents that were parsed and validated since the start, and times that the other client's statement was prepared. */
 async function work(): Promise<{ readonly documents: number; readonly prepared: number }> {
-  const found = (await gateway.readMetrics()).find(({ name }) => name === 'pgreflect_document_lookups_total');
-  return { documents: found?.values.find(({ labels }) => labels.result === 'miss')?.value ?? 0, prepared };
+  const found = (await gateway.readMetrics()).pgreflect_graphql_document_lookups_total;
+  return { documents: found?.find(({ labels }) => labels[0] === 'miss')?.value ?? 0, prepared };
 }
 let prepared = 0;
 

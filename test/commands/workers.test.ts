@@ -73,7 +73,7 @@ async function seriesValue({ metricsUrl }: Served, series: string): Promise<numb
   return Number(line?.slice(series.length + 1) ?? 0);
 }
 
-const requests = 'pgreflect_requests_total{route="/graphql/v1",method="POST",status="200"}';
+const requests = 'pgreflect_http_requests_total{route="/graphql/v1",method="POST",status="200"}';
 const notes = { data: { noteCollection: { edges: [{ node: { id: 1 } }] } } };
 const noteQuery = '{ noteCollection { edges { node { id } } } }';
 
@@ -143,7 +143,16 @@ describe('two workers', () => {
     process.kill(pidsOf(served)[0] as number, 'SIGKILL');
     await command.until(/"code":null,"signal":"SIGKILL","msg":"worker exited; replacing it"/);
     await command.until(/(worker ready[\s\S]*){3}/);
+    // What the killed one had counted stays counted: Prometheus takes a sum that falls for a restart.
+    expect(await seriesValue(served, requests)).toBe(total);
+    expect(await seriesValue(served, 'pgreflect_events_total{kind="worker_ended"}')).toBe(1);
+    expect(await seriesValue(served, 'pgreflect_processes')).toBe(3);
+    expect(await seriesValue(served, 'pgreflect_ready')).toBe(1);
+    const startedAt = await seriesValue(served, 'process_start_time_seconds');
+    expect(startedAt).toBeGreaterThan(performance.timeOrigin / 1000);
+    expect(startedAt).toBeLessThan(Date.now() / 1000);
     expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
+    expect(await seriesValue(served, requests)).toBe(total + 2);
 
     // A request that is under way when the signal comes is finished; new ones are not taken. A service manager sends the
     // signal to every process, the supervisor as well, and npm's shell once more.

@@ -38,7 +38,6 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   pino: ['shared'],
   'pino-pretty': ['shared'],
   pluralize: ['cli', 'graphql'],
-  'prom-client': ['server'],
   'smol-toml': ['config'],
   uqr: ['auth'],
   ws: ['graphql'],
@@ -53,7 +52,6 @@ const lazy = [
   'nodemailer',
   'openid-client',
   'pino-pretty',
-  'prom-client',
   'uqr',
 ];
 

@@ -43,11 +43,9 @@ test('a request for which there is no room in the queue gets 503 with Retry-Afte
   const gateway = await testGateway(database, { poolSize: 1, poolWaitMs: 10_000, metricsPort: 0 });
   const pool = async () => {
     const metrics = await gateway.readMetrics();
-    const value = (name: string) => {
-      const found = metrics.find((each) => each.name === `pgreflect_pool_${name}`)?.values;
-      return found?.find(({ labels }) => labels.pool === 'api')?.value ?? 0;
-    };
-    return { waiting: value('waiting'), refused: value('refused_total') };
+    const value = (name: 'waiting_requests' | 'refused_total') =>
+      metrics[`pgreflect_pool_${name}`]?.find(({ labels }) => labels[0] === 'api')?.value ?? 0;
+    return { waiting: value('waiting_requests'), refused: value('refused_total') };
   };
   const isRefused = ({ status }: GatewayReply) => status === 503;
   const query = '{ noteCollection { edges { node { id } } } }';

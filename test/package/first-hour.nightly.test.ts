@@ -296,7 +296,7 @@ testPage('docs/deployment.md', async (page) => {
   const metrics =
     'curl --silent --header "Authorization: Bearer $PGREFLECT_ACCESS_TOKEN" http://localhost:54321/metrics |';
   expect(await page.type(metrics, having(terminal, { PGREFLECT_ACCESS_TOKEN: accessToken }))).toContain(
-    '# TYPE pgreflect_requests_total counter\n',
+    '# TYPE pgreflect_http_requests_total counter\n',
   );
   expect(page.text).toMatch(/with\n`DATABASE_URL` set:/);
   const check = 'pgreflect check --schemas public --format json > report.json';

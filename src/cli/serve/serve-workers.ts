@@ -11,8 +11,10 @@
 import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { Gather } from '../../gateway.ts';
-import { Meter, type MetricSeries, printMetrics } from '../../server/metrics/metrics.ts';
+import { Meter } from '../../server/metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from '../../server/metrics/metrics-route.ts';
+import { printMetrics } from '../../server/metrics/print-metrics.ts';
+import type { Snapshot } from '../../server/metrics/snapshot.ts';
 import { createLogger } from '../../shared/logger.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { handleSignals } from '../../signals.ts';
@@ -26,14 +28,14 @@ import { Workers } from './workers.ts';
 export async function serveWithWorkers(config: Config, context: CommandContext): Promise<number> {
   const { logLevel: level, logFormat: format, slowMs } = config;
   const logger = await createLogger({ level, format, slowMs });
-  const meter = new Meter(() => nothing);
+  const meter = new Meter(null);
   const observe: Observe = (observation) => {
     meter.observe(observation);
     logger.observe(observation);
   };
-  const gatherSeries = async () => [await meter.read(), ...(await workers.reports('series'))];
+  const gatherSeries = async () => [await meter.read(), ...(await workers.series())];
   // This process has metrics of its own, and no live queries.
-  const gather: Gather = { series: gatherSeries, live: () => workers.reports('live') };
+  const gather: Gather = { series: gatherSeries, live: () => workers.live() };
   const workers: Workers = new Workers({
     count: config.workers,
     drainTimeoutMs: config.drainTimeoutMs,
@@ -80,13 +82,13 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
 async function openMetricsPort(
   config: Config,
   meter: Meter,
-  gather: () => Promise<readonly MetricSeries[]>,
+  gather: () => Promise<readonly Snapshot[]>,
 ): Promise<MetricsServer | null> {
   const { host, metricsPort } = config;
   if (metricsPort === null) return null;
-  await meter.begin();
+  meter.begin();
   const address = { host, port: metricsPort };
-  return serveMetrics(address, async () => printMetrics(await gather())).catch(refuseAddress(config));
+  return serveMetrics(address, async (accept) => printMetrics(await gather(), accept)).catch(refuseAddress(config));
 }
 
 /** Each worker follows the file itself; the supervisor prints the messages. */
@@ -94,13 +96,3 @@ function followFor(config: Config, context: CommandContext): OptionsFollower {
   const gateway = { expose: async () => {}, configureAuth: async () => {} };
   return followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: context.note });
 }
-
-/** The supervisor has no gateway. */
-const nothing = {
-  pools: () => ({}),
-  replicas: () => [],
-  modelAgeMs: () => null,
-  documents: () => ({ hits: 0, misses: 0 }),
-  live: () => ({ subscriptions: 0, groups: 0, exactGroups: 0, isExact: false, runs: 0, events: 0, lagMs: 0 }),
-  outbox: async () => null,
-};

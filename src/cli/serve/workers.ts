@@ -3,9 +3,11 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Gather, Reports } from '../../gateway.ts';
+import type { Snapshot } from '../../server/metrics/snapshot.ts';
 import { backoff } from '../../shared/backoff.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts';
+import { WorkerSeries } from './worker-series.ts';
 
 interface WorkersOptions {
   readonly count: number;
@@ -21,13 +23,14 @@ const pauseAfter = backoff(250, 15_000);
 /** Extra time for a worker to end after its requests, in milliseconds. */
 const endingMs = 10_000;
 /** Longest wait for the report of a worker, in milliseconds. */
-const reportMs = 1000;
+const reportMs = 2000;
 
 /** All workers. */
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #stopping = new AbortController();
   readonly #questions = new Questions<unknown>();
+  readonly #series = new WorkerSeries();
   /** Listening workers, by their number. */
   readonly #ready = new Map<number, Worker>();
   readonly #alive = new Set<Worker>();
@@ -69,15 +72,23 @@ export class Workers {
     if (first !== undefined) send(first, { kind: 'introduce' });
   }
 
-  /** The reports of the workers that answer in time. */
-  async reports<K extends keyof Reports>(what: K): Promise<readonly Reports[K][]> {
-    const asked = [...this.#ready.values()].map(
-      (worker) =>
-        this.#questions.ask((id) => send(worker, { kind: 'report_wanted', id, what }), reportMs) as Promise<
-          Reports[K] | null
-        >,
-    );
-    return (await Promise.all(asked)).filter((report) => report !== null);
+  /** The live queries of the workers that answer in time. */
+  async live(): Promise<readonly Reports['live'][]> {
+    return [...(await this.#reports('live')).values()].filter((report) => report !== null);
+  }
+
+  /** The series of all workers, also of those that have ended. */
+  async series(): Promise<readonly Snapshot[]> {
+    return this.#series.take(await this.#reports('series'));
+  }
+
+  /** By process number; null: no answer in time. */
+  async #reports<K extends keyof Reports>(what: K): Promise<ReadonlyMap<number, Reports[K] | null>> {
+    const asked = [...this.#ready.values()].map(async (worker) => {
+      const report = await this.#questions.ask((id) => send(worker, { kind: 'report_wanted', id, what }), reportMs);
+      return [worker.process.pid ?? 0, report as Reports[K] | null] as const;
+    });
+    return new Map(await Promise.all(asked));
   }
 
   /** Lets them finish their requests; resolves when all have ended. */
@@ -135,6 +146,7 @@ export class Workers {
       worker.on('error', () => {});
       worker.once('exit', (code: number | null, signal: string | null) => {
         this.#alive.delete(worker);
+        this.#series.ended(worker.process.pid ?? 0);
         if (this.#ready.get(place) === worker) this.#ready.delete(place);
         if (!this.wasTold) observe({ kind: 'worker_ended', worker: place, code, signal });
         resolve();

@@ -217,7 +217,7 @@ export class Reflector {
       return reflection;
     } catch (error) {
       if (this.#current === null) this.#problem = 'The schema could not be read from the database.';
-      observe({ kind: 'reload_failed', reason, error });
+      observe({ kind: 'reload_failed', reason, error, durationMs: performance.now() - since });
       throw error;
     }
   }

@@ -10,7 +10,7 @@ import type { Replicas } from '../../postgres/pool/replicas.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { parsePosition } from '../../postgres/wire/wal-position.ts';
 import { errorAnswer } from '../../server/error-body.ts';
-import type { LiveState } from '../../server/metrics/metrics.ts';
+import type { LiveState } from '../../server/metrics/read-states.ts';
 import { loggableName } from '../../server/track-requests.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { mergeCalls } from '../../shared/merge-calls.ts';

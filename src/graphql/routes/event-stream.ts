@@ -112,7 +112,7 @@ export class EventStreams {
     });
     // A write to a client that has just gone away.
     reply.raw.on('error', () => {});
-    state.streamsSince = performance.now();
+    state.beginStream();
     const { operationName } = operation.request;
     state.answer = { executed: true, codes: [], operationName, documentHash: null, stages: noStages };
     reply.hijack();

@@ -8,6 +8,7 @@
  * `FlightBatches` has the rules that keep requests from harming each other.
  */
 import { performance } from 'node:perf_hooks';
+import type { Distribution } from '../../shared/distribution.ts';
 import { DatabaseError } from '../database-error.ts';
 import { sendCancel, terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
@@ -35,6 +36,8 @@ interface Connections {
   /** Decides whose turn it is. */
   readonly queue: ConnectionQueue;
   readonly slowPlans: SlowPlans;
+  /** Receives the waits for a connection, in seconds. */
+  readonly waits: Distribution;
   /**
    * Opens a connection or takes an idle one for a turn that has started.
    *
@@ -107,6 +110,7 @@ class Batch implements Turn {
         this.isWaiting = false;
       }
       connection = await this.#connections.acquire(this);
+      this.#connections.waits.observe((performance.now() - this.#since) / 1000);
     } catch (problem) {
       this.#isOpen = false;
       for (const entry of this.#waiting) entry.settle({ kind: 'refused', problem });

@@ -25,7 +25,7 @@ export function openReplicas({ config, api, primary, observe }: ReplicaSetup): R
   if (readReplicaUrls.length === 0) return null;
   const replicas = readReplicaUrls.map((connectionString, index): ReplicaPools => {
     // One for both pools of a replica.
-    const watch = watchConnections(`replica ${index + 1}`, observe);
+    const watch = watchConnections(`replica_${index + 1}`, observe);
     // A broken connection is no event: the affected request or check notices it.
     const onEvent = ({ kind }: PoolEvent) => {
       if (kind === 'prepared_statements_off') observe({ kind });

@@ -13,7 +13,7 @@ import {
   takeConnection,
   takeKnown,
 } from '../wire/driver.ts';
-import { type FlightCounts, type PoolState, poolState } from '../wire/pool-state.ts';
+import { type FlightCounts, newWaits, type PoolState, poolState } from '../wire/pool-state.ts';
 import { PreparedStatements } from '../wire/prepared-statements.ts';
 import { StatementNames } from '../wire/statement-names.ts';
 import { ConnectionQueue, type Turn } from './connection-queue.ts';
@@ -60,7 +60,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     ...options,
     onError: (problem) => options.onEvent({ kind: 'connection_lost', problem }),
   });
-  const counts: FlightCounts = { flights: 0, batches: 0, refused: 0 };
+  const counts: FlightCounts = { flights: 0, batches: 0, refused: 0, waits: newWaits() };
   const queue = new ConnectionQueue(options);
   const connections = new WeakMap<DriverClient, ApiConnection>();
   const names = new StatementNames(options.preparedStatements);
@@ -100,10 +100,10 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   return {
     names,
     queue,
-    batches: new FlightBatches({ queue, slowPlans, acquire, release }),
+    batches: new FlightBatches({ queue, slowPlans, waits: counts.waits, acquire, release }),
     slowPlans,
     counts,
-    state: () => ({ ...poolState(pool), ...counts, waiting: queue.waiting }),
+    state: () => ({ ...poolState(pool, counts.waits), ...counts, waiting: queue.waiting }),
     open: () =>
       takeConnection(pool, options.waitMs).then(
         (client) => client.release(false),

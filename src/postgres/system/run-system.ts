@@ -13,7 +13,7 @@ import {
   takeConnection,
   takeKnown,
 } from '../wire/driver.ts';
-import { type PoolState, poolState } from '../wire/pool-state.ts';
+import { newWaits, type PoolState, poolState } from '../wire/pool-state.ts';
 import { PreparedStatements } from '../wire/prepared-statements.ts';
 import { StatementNames } from '../wire/statement-names.ts';
 import type { Queryable } from './queryable.ts';
@@ -56,6 +56,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
   const { pool, end } = createDriverPool(options);
   const names = new StatementNames(options.preparedStatements ?? false);
   const prepared = new WeakMap<DriverClient, PreparedStatements>();
+  const waits = newWaits();
 
   function preparedOf(client: DriverClient): PreparedStatements {
     const known = prepared.get(client) ?? new PreparedStatements(maxPrepared);
@@ -67,10 +68,12 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     run: (connection: SystemConnection) => Promise<T>,
     answerWithinMs = usual,
   ): Promise<T> {
+    const since = performance.now();
     const client = await takeKnown(
       () => takeConnection(pool, options.waitMs),
       (taken) => (names.enabled && !prepared.has(taken) ? prepareWhereDirect(taken, names, options) : null),
     );
+    waits.observe((performance.now() - since) / 1000);
     const connection = { client, prepared: preparedOf(client), names, answerWithinMs, ranUserCode: false };
     let lost = false;
     try {
@@ -100,7 +103,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     transaction: (work, settings) =>
       withConnection((connection) => runTransaction(connection, work, settings), settings?.answerWithinMs),
     outsideTransaction: (text) => withConnection((connection) => runSystemAlone(connection, text)),
-    state: () => poolState(pool),
+    state: () => poolState(pool, waits),
     stop: end,
   };
 }

@@ -10,12 +10,14 @@ import { sameText } from '../../shared/same-text.ts';
 import { countedAs } from '../caller/client-address.ts';
 import { readTimeoutMs } from '../connection/connections.ts';
 import { sniffHeaders } from '../response-head.ts';
-import { type Meter, type MetricSeries, type PrintedMetrics, printMetrics } from './metrics.ts';
+import type { Meter } from './metrics.ts';
+import { type PrintedMetrics, printMetrics } from './print-metrics.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** What the route of the metrics needs. */
 export interface MetricsParts {
-  /** The text for Prometheus, and its type. */
-  readonly print: () => Promise<PrintedMetrics>;
+  /** The text for Prometheus, and its type. @param accept The header of the request. */
+  readonly print: (accept: string | undefined) => Promise<PrintedMetrics>;
   /** Whether this is an access token. @param token Null without one. @param from Who asks, for counting wrong tokens. */
   readonly mayRead: (token: string | null, from: string) => Promise<boolean>;
 }
@@ -29,7 +31,7 @@ export function registerMetrics(app: FastifyInstance, { print, mayRead }: Metric
       const message = 'The metrics need an access token as "Authorization: Bearer", or the port of --metrics-port.';
       throw new PublicError('UNAUTHENTICATED', message);
     }
-    const { type, text } = await print();
+    const { type, text } = await print(request.headers.accept);
     request.state.bytes = Buffer.byteLength(text);
     return reply.type(type).send(text);
   });
@@ -41,14 +43,14 @@ interface OpenMetricsOptions {
   /** Whether this is an access token of the database. @throws PublicError `UNAVAILABLE` */
   readonly isAuthorized: MetricsParts['mayRead'];
   /** Collects the series of all processes that share the port; absent: there is only this one. */
-  readonly gather?: (() => Promise<readonly MetricSeries[]>) | undefined;
+  readonly gather?: (() => Promise<readonly Snapshot[]>) | undefined;
 }
 
 /** Opens the metrics. @returns `server` is null without a port. @throws Of the system, such as `EADDRINUSE`. */
 export async function openMetrics({ config, meter, isAuthorized, gather }: OpenMetricsOptions) {
   const { host, metricsPort, accessToken } = config;
   const read = gather ?? (async () => [await meter.read()]);
-  const print = async () => printMetrics(await read());
+  const print: MetricsParts['print'] = async (accept) => printMetrics(await read(), accept);
   const parts: MetricsParts = {
     print,
     mayRead: async (token, from) => {
@@ -58,7 +60,7 @@ export async function openMetrics({ config, meter, isAuthorized, gather }: OpenM
     },
   };
   if (metricsPort === null) return { parts, server: null };
-  await meter.begin();
+  meter.begin();
   return { parts, server: await serveMetrics({ host, port: metricsPort }, print) };
 }
 
@@ -76,7 +78,7 @@ const receiveTimeoutMs = 5000;
 /** Serves the metrics without authentication. @throws An error of the operating system, for example `EADDRINUSE`. */
 export async function serveMetrics(
   { host, port }: { readonly host: string; readonly port: number },
-  print: () => Promise<PrintedMetrics>,
+  print: MetricsParts['print'],
 ): Promise<MetricsServer> {
   const timeouts = {
     headersTimeout: receiveTimeoutMs,
@@ -89,7 +91,7 @@ export async function serveMetrics(
     const plain = 'text/plain; charset=utf-8';
     if (request.url?.split('?')[0] !== metricsPath) return end(404, plain, `Only ${metricsPath} is here.\n`);
     if (request.method !== 'GET') return end(405, plain, 'Only GET.\n');
-    print().then(
+    print(request.headers.accept).then(
       ({ type, text }) => end(200, type, text),
       () => end(503, plain, 'The metrics cannot be read at the moment.\n'),
     );

@@ -199,7 +199,7 @@ async function takeTurn({ kind, relay, port, load }: Run, from: number | null): 
 async function readMisses(port: number): Promise<number> {
   const headers = { authorization: `Bearer ${accessToken}` };
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers })).text();
-  const found = /^pgreflect_document_lookups_total\{result="miss"\} (\d+)$/m.exec(text)?.[1];
+  const found = /^pgreflect_graphql_document_lookups_total\{result="miss"\} (\d+)$/m.exec(text)?.[1];
   if (found === undefined) throw new Error('the metrics do not say how many documents were parsed');
   return Number(found);
 }
