@@ -14,6 +14,7 @@ import { describedSchema } from '../../src/graphql/execute/describe-schema.ts';
 import { describeSchemaRoute } from '../../src/graphql/routes/schema-route.ts';
 import { describeManagement } from '../../src/management/routes/management-description.ts';
 import { connectionReset } from '../../src/postgres/caller/connection-reset.ts';
+import { type SeriesDefinition, seriesGroups, unitOf } from '../../src/server/metrics/series.ts';
 import type { ApiDescription, ApiOperation } from '../../src/server/openapi.ts';
 import { errorCodes } from '../../src/shared/errors.ts';
 import { inboxRoutes } from '../../src/studio/routes/inbox-route.ts';
@@ -168,6 +169,18 @@ const securityWords = {
   serviceToken: 'the service key as token',
   userToken: "the user's token",
 } as const satisfies Record<ApiOperation['security'][number], string>;
+
+test('docs/metrics.md lists every series with its type, labels and meaning', async () => {
+  const tables = Object.entries<Readonly<Record<string, SeriesDefinition>>>(seriesGroups).map(([group, rows]) => {
+    const lines = Object.entries(rows).map(
+      ([name, { type, labels, help }]) =>
+        `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${unitOf(name) ?? ''} | ${help} |`,
+    );
+    return `### ${group}\n\n| series | type | labels | unit | meaning |\n|---|---|---|---|---|\n${lines.join('\n')}\n`;
+  });
+  const [written = ''] = readFileSync(join(root, 'docs/metrics.md'), 'utf8').split(/(?<=\n)### /);
+  await expect(`${written}${tables.join('\n')}`).toMatchFileSnapshot(join(root, 'docs/metrics.md'));
+});
 
 test('docs/template-variables.md lists the variables of every email', async () => {
   const emails = emailKindNames.map((kind) => {

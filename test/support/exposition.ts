@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 
 /** One line. */
-export interface ExposedSample {
+interface ExposedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

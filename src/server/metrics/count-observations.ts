@@ -5,7 +5,7 @@ import { graphqlPath } from '../paths.ts';
 import type { Count, Tally } from './tally.ts';
 
 /** How requests end. `refused`: by a rate limit, or because of overload. */
-export const outcomes = ['success', 'client_error', 'server_error', 'refused', 'aborted'] as const;
+const outcomes = ['success', 'client_error', 'server_error', 'refused', 'aborted'] as const;
 
 type Outcome = (typeof outcomes)[number];
 
