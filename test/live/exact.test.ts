@@ -209,6 +209,43 @@ describe('a change that is recorded', () => {
     },
   );
 
+  test('in a table that a policy has come to read brings an event', async () => {
+    await none(quick);
+    await database.query(`alter table author enable row level security;
+      create policy by_unrelated on author for select using (id = 1)`);
+    onTestFinished(async () => {
+      await database.query(
+        'drop policy by_unrelated on author; alter table author disable row level security; delete from unrelated',
+      );
+    });
+    const heard = await open(quick, 'author');
+    await database.query('insert into author values (7); delete from author where id = 7');
+    await database.query(`alter policy by_unrelated on author using (exists (select from unrelated))`);
+    await last(heard).toEqual([]);
+    await database.query('insert into unrelated values (3)');
+    await last(heard).toEqual([1, 2]);
+  });
+
+  test('in a table that a function of a policy has come to read brings an event', async () => {
+    await none(patient);
+    await database.query(`create function hidden.in_turn() returns bool language plpgsql stable security definer as $$ begin
+        if exists (select from public.unrelated) then return exists (select from hidden.member); end if;
+        return false;
+      end $$;
+      create policy in_turn on secret for select using (hidden.in_turn())`);
+    onTestFinished(async () => {
+      await database.query(
+        'drop policy in_turn on secret; drop function hidden.in_turn; delete from hidden.member; delete from unrelated',
+      );
+    });
+    const heard = await open(patient, 'secret');
+    await database.query('insert into unrelated values (4)');
+    await database.query(`insert into hidden.member values ('x')`);
+    await last(heard).toEqual([1]);
+    await database.query('delete from hidden.member');
+    await last(heard).toEqual([]);
+  });
+
   test('runs the queries on that table alone, and what is rolled back runs none', async () => {
     await none(patient);
     const [authors, books] = [await open(patient, 'author'), await open(patient, 'book')];

@@ -15,7 +15,7 @@ import { type ComparedOperand, createBudget, type Pattern, spend } from './input
 import { answerQuestion, Shape, type ShapeQuestion } from './input/shape.ts';
 import type { Variables } from './input/slot.ts';
 import { type AnswerObjects, answerObjects } from './plan/answer-objects.ts';
-import { type CustomPlanning, customPlanning, lightPages, runsUserCode } from './plan/inspect-plan.ts';
+import { type CustomPlanning, callsRoutines, customPlanning, lightPages, runsUserCode } from './plan/inspect-plan.ts';
 import type { LimitPlan, SelectedValue } from './plan/plan.ts';
 import { planObject } from './plan/plan-object.ts';
 import { planOperation } from './plan/plan-operation.ts';
@@ -48,6 +48,8 @@ export interface CompiledOperation {
   readonly operands: readonly ComparedOperand[];
   /** It may run code that is not PostgreSQL's own. */
   readonly runsUserCode: boolean;
+  /** It calls such code itself; tables may in any case. */
+  readonly callsRoutines: boolean;
   /** The pages on the path of each collection of a light operation; null for others. */
   readonly lightPages: readonly (readonly LimitPlan[])[] | null;
   /** When its statements get custom plans. */
@@ -197,6 +199,7 @@ function compileOperation(
     patterns: planner.budget.patterns,
     operands: planner.budget.operands,
     runsUserCode: runsUserCode(plan),
+    callsRoutines: callsRoutines(plan),
     lightPages: lightPages(plan),
     customPlanning: customPlanning(plan),
     depth: plan.depth,

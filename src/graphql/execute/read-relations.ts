@@ -9,6 +9,8 @@ import type { Step } from '../../postgres/caller/flight-request.ts';
 export interface RelationsOfRun {
   /** Oids in ascending order, separated by commas; 0 stands for something that was locked in order to write. Null: unknown. */
   relations: string | null;
+  /** Whether functions were called that may read others the next time, those of policies and views aside. */
+  callsRoutines: boolean;
 }
 
 /** The step; its result is such a text. */

@@ -225,7 +225,10 @@ async function runCompiled(
   const work = { isRequest: true, steps, mutation: isMutation, runsUserCode, isLight, customPlanning, countsObjects };
   try {
     const results = await runFlight(options, execution, attempt, work);
-    if (reads !== null) reads.relations = String(results.at(-1));
+    if (reads !== null) {
+      reads.relations = String(results.at(-1));
+      reads.callsRoutines = compiled.callsRoutines || attempt.role.catalog.preRequest !== null;
+    }
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
     if (tooLarge !== undefined)
       throw committedTooLarge(options.maxResponseBytes, keys[compiled.statements[tooLarge[0]]!.field]!);

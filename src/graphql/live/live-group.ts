@@ -69,8 +69,10 @@ export class LiveGroup {
   /** Something may have changed since the last run began, at this time in terms of `performance.now()`; null: nothing. */
   changedAt: number | null = null;
   isRunning = false;
-  /** The last run was asked what it reads. */
+  /** The last run was asked what it reads, unless that is known. */
   isAsked = false;
+  /** The last run that was asked has called functions, which may read something else the next time. */
+  callsRoutines = true;
   /** What has changed during this run, or since the last one began; null: nothing. */
   missed: LiveChange | null = null;
   /** Between the beginnings of two runs. */

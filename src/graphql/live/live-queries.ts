@@ -16,6 +16,7 @@ import { PublicError } from '../../shared/errors.ts';
 import { mergeCalls } from '../../shared/merge-calls.ts';
 import type { Observe, SubscriptionObservation } from '../../shared/observation.ts';
 import type { Executor } from '../execute/executor.ts';
+import type { RelationsOfRun } from '../execute/read-relations.ts';
 import { joinChanges, type LiveChange } from './change.ts';
 import { ChangeWatch } from './change-watch.ts';
 import { groupKey, liveCaller } from './live-caller.ts';
@@ -326,12 +327,15 @@ export class LiveQueries {
     const { caller, request, context } = group.operation;
     const { executor } = this.#options;
     group.isAsked = this.#watch.mode.isExact;
-    const reads = group.isAsked ? { relations: null } : null;
+    // Where each change of the schema is recorded, and makes everything run again.
+    const isFixed = this.#watch.mode.isWatched && this.#reads.of(group).isFixed && !group.callsRoutines;
+    const reads: RelationsOfRun | null = group.isAsked && !isFixed ? { relations: null, callsRoutines: true } : null;
     // Of now, and so behind the run before, whichever replica that was on.
     const minWalPosition = this.#position === null ? null : await this.#position();
     const answer = await executor.execute(caller, request, { ...context, signal, isLive: true, minWalPosition, reads });
     // Before anybody has the answer: the next change must find the group.
-    await this.#reads.note(group, reads?.relations ?? null);
+    if (reads !== null || !group.isAsked) await this.#reads.note(group, reads?.relations ?? null);
+    group.callsRoutines = reads?.callsRoutines ?? group.callsRoutines;
     return answer;
   };
 }

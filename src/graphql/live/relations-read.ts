@@ -2,7 +2,8 @@
  * Which relations live queries have read, and how changes of these are noticed.
  *
  * The locks of a run name them (graphql/execute/read-relations.ts). Views, policies, functions and partitions need no analysis: what
- * they have read is locked until the end of the transaction. Another path needs a change of something that was read.
+ * they have read is locked until the end of the transaction. Another path needs a change of something that was read. Where there is
+ * only one, the first run is asked alone: asking takes PostgreSQL longer than a small query.
  */
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
@@ -18,12 +19,19 @@ export class Reads<Group> {
   /** As the runs have told it. */
   readonly text: string;
   readonly kind: ReadKind;
+  /** The next run of the same statement reads the same, unless it calls functions itself. */
+  readonly isFixed: boolean;
   readonly #relations: ReadonlySet<string>;
   readonly groups = new Set<Group>();
 
-  constructor(text: string, kind: ReadKind, relations: ReadonlySet<string>) {
+  constructor(
+    text: string,
+    { kind, isFixed }: Pick<Fact, 'isFixed'> & { kind: ReadKind },
+    relations: ReadonlySet<string>,
+  ) {
     this.text = text;
     this.kind = kind;
+    this.isFixed = isFixed;
     this.#relations = relations;
   }
 
@@ -38,9 +46,13 @@ export class Reads<Group> {
 
 interface Fact {
   readonly kind: ReadKind | 'none';
+  /** Whoever reads it reads the same others each time. */
+  readonly isFixed: boolean;
   /** With itself, separated by commas. */
   readonly ancestors: string;
 }
+
+const unknown = { kind: 'interval', isFixed: false } as const;
 
 /** What all groups have read. */
 export class RelationsRead<Group> {
@@ -50,7 +62,7 @@ export class RelationsRead<Group> {
   /** By the text of a run. */
   #reads = new Map<string, Reads<Group>>();
   /** Of groups without a run that tells: they run whenever something has changed. */
-  #unknown = new Reads<Group>('', 'interval', new Set());
+  #unknown = new Reads<Group>('', unknown, new Set());
   readonly #ofGroup = new Map<Group, Reads<Group>>();
   /** Whether refreshes of materialized views are recorded. */
   #isWatched = false;
@@ -74,7 +86,7 @@ export class RelationsRead<Group> {
     this.#epoch += 1;
     this.#facts = new Map();
     this.#reads = new Map();
-    this.#unknown = new Reads('', 'interval', new Set());
+    this.#unknown = new Reads('', unknown, new Set());
     for (const group of this.#ofGroup.keys()) this.#put(group, this.#unknown);
   }
 
@@ -107,7 +119,7 @@ export class RelationsRead<Group> {
     const now = await this.#ask([...known.keys()]);
     return [...known].some(([oid, fact]) => {
       const found = now.get(oid);
-      return found?.kind !== fact.kind || found.ancestors !== fact.ancestors;
+      return found?.kind !== fact.kind || found.isFixed !== fact.isFixed || found.ancestors !== fact.ancestors;
     });
   }
 
@@ -130,7 +142,9 @@ export class RelationsRead<Group> {
     // 0: the run has locked something in order to write.
     const isExact = !oids.includes('0') && found.every((fact) => fact?.kind === 'exact' || fact?.kind === 'none');
     const relations = new Set(found.flatMap((fact) => fact?.ancestors.split(',') ?? []));
-    const reads = new Reads<Group>(text, isExact ? 'exact' : has('foreign') ? 'foreign' : 'interval', relations);
+    const kind = isExact ? 'exact' : has('foreign') ? 'foreign' : 'interval';
+    const isFixed = found.every((fact) => fact?.isFixed === true);
+    const reads = new Reads<Group>(text, { kind, isFixed }, relations);
     const made = this.#reads.get(text) ?? reads;
     this.#reads.set(text, made);
     return made;
@@ -139,9 +153,13 @@ export class RelationsRead<Group> {
   async #ask(oids: readonly string[]): Promise<ReadonlyMap<string, Fact>> {
     const rows = await this.#systemPool.query(relationsStatement, [oids, this.#isWatched]);
     return new Map(
-      rows.map(({ oid, kind, ancestors }) => [
+      rows.map(({ oid, kind, is_fixed: isFixed, ancestors }) => [
         String(oid),
-        { kind: kind as Fact['kind'], ancestors: String(ancestors).split(',').sort().join() },
+        {
+          kind: kind as Fact['kind'],
+          isFixed: isFixed === true,
+          ancestors: String(ancestors).split(',').sort().join(),
+        },
       ]),
     );
   }

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const directory = new URL('../../../sql/', import.meta.url);
 
-/** Text of a file of `sql/`, for example `auth/user.sql`. Call it once, at module load. */
+/** Text of a file of `sql/`, for example `auth/user.sql`, with those that it includes. Call it once, at module load. */
 export function loadSqlFile(name: string): string {
-  return readFileSync(new URL(name, directory), 'utf8');
+  const text = readFileSync(new URL(name, directory), 'utf8');
+  return text.replaceAll(/^-- include (.+)$/gm, (_line, part: string) => loadSqlFile(part));
 }
 
 /** Names of the files of a folder of `sql/`, sorted; for example `auth` -> `['0001-tables.sql', …]`. */

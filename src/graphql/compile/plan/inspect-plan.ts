@@ -113,7 +113,7 @@ function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
 /** A table or routine that may run code when read. */
 type Read = Pick<Table, 'readsUserCode'>;
 
-const ownCode: readonly Read[] = [{ readsUserCode: true }];
+const ownCode: readonly [Read] = [{ readsUserCode: true }];
 
 function readBy({ relationship, table }: Pick<RelatedRows, 'relationship' | 'table'>): readonly Read[] {
   return relationship.through === null ? [table] : [table, relationship.through];
@@ -184,11 +184,19 @@ export function runsUserCode({ fields }: OperationPlan): boolean {
     (value) =>
       calledBy(value) !== null ||
       tableIn(value)?.readsUserCode === true ||
-      [...conditionsOf(value).flatMap(readByCondition), ...readByOrder(value), ...sourceTables(value)].some(
-        ({ readsUserCode }) => readsUserCode,
-      ) ||
+      readBeside(value).some(({ readsUserCode }) => readsUserCode) ||
       writtenBy(value).some(({ writesUserCode, readsUserCode }) => writesUserCode || readsUserCode),
   );
+}
+
+/** Whether an operation calls routines itself. */
+export function callsRoutines({ fields }: OperationPlan): boolean {
+  return someValue(fields, (value) => calledBy(value) !== null || readBeside(value).includes(ownCode[0]));
+}
+
+/** Tables and routines that a value reads, its own table aside. */
+function readBeside(value: ValuePlan): readonly Read[] {
+  return [...conditionsOf(value).flatMap(readByCondition), ...readByOrder(value), ...sourceTables(value)];
 }
 
 function writtenTables({ table, nested }: WritePlan): readonly Table[] {
