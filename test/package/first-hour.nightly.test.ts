@@ -247,12 +247,16 @@ testPage('docs/connect-your-database.md', async (page) => {
   const check = `npx pgreflect check --schemas public --database-url ${written('authenticator')}`;
   expect(await page.type(check, terminal)).toMatch(/^0 errors, /m);
   await gateway.interrupt();
-  page.leaveOut('cloud-sql-proxy my-project:europe-west1:shop --port 5433', 'it needs an account at Google Cloud');
-  const behindProxy = written('postgres').replace('localhost:5432', '127.0.0.1:5433');
-  const again = `npx pgreflect init --watch --schemas public --database-url ${behindProxy}`;
-  await page.type(again, knowing(terminal, { [behindProxy]: database.url }));
   expect(page.text).toContain('- `--remove` drops the roles');
   await typeLines(`npx pgreflect init --remove --database-url ${written('postgres')}`, terminal);
+});
+
+testPage('docs/run-it-on.md', async (page) => {
+  const database = await startDatabase();
+  page.leaveOut('cloud-sql-proxy my-project:europe-west1:shop --port 5433', 'it needs an account at Google Cloud');
+  const behindProxy = written('postgres').replace('localhost:5432', '127.0.0.1:5433');
+  const init = `npx pgreflect init --watch --schemas public --database-url ${behindProxy}`;
+  await page.type(init, knowing(await withPackage(database.instead), { [behindProxy]: database.url }));
 });
 
 testPage('docs/upgrading.md', async (page) => {
