@@ -31,9 +31,17 @@ export interface SchemaResult {
   /** CPU time between two turns of the event loop, the longest: of the first answer and introspection, and after changes. */
   readonly holdMs: number;
   readonly reloadHoldMs: number;
-  /** Of other requests while the schema is introspected, in milliseconds. */
-  readonly othersMs: number;
+  /** Other requests while an answer waits for the new comment, and the new table, and while the schema is introspected. */
+  readonly commentWaits: Waits | null;
+  readonly tableWaits: Waits | null;
+  readonly introspectionWaits: Waits;
   readonly afterMib: number;
+}
+
+/** In milliseconds. */
+interface Waits {
+  readonly p99: number;
+  readonly longest: number;
 }
 
 const columns = 20;
@@ -57,9 +65,12 @@ export async function measureLargeSchema(db: BenchDatabase, tables: number): Pro
     console.error(`${tables} tables: made in ${Math.round((await timed(() => fill(owner, tables))) / 1000)} s`);
     await watch(ownerUrl, databaseUrl);
     const base = { databaseUrl, poolSize: 8, schema: 'large' };
-    const gateway = (extensions: string) => () =>
-      startGateway({ ...base, name: `extensions ${extensions}`, more: ['--extensions', extensions] });
-    const starts = [gateway('all'), gateway('none')];
+    const gateway = (name: string, more: readonly string[]) => () => startGateway({ ...base, name, more });
+    const starts = [
+      gateway('extensions all', []),
+      gateway('all, bounded', ['--freshness', 'bounded']),
+      gateway('extensions none', ['--extensions', 'none']),
+    ];
     if (tables === ofPostgraphile) starts.push(() => startPostgraphile(base));
     const results: SchemaResult[] = [];
     for (const start of starts) results.push(await measureServer({ start, owner, databasePid: db.pid, tables }));
@@ -157,14 +168,14 @@ async function measureServer({ start, owner, databasePid, tables }: Measured): P
     const firstMib = residentMib(target.pid);
     console.error(`${tables} tables, ${target.name}: ${firstCpuSeconds.toFixed(1)} s, ${firstMib} MiB`);
     const firstHoldMs = await takeHold(target.pid);
-    const [commentCpuSeconds, tableCpuSeconds] = isOurs ? await afterChanges(owner, target, spent) : [null, null];
+    const [comment, table] = isOurs ? await afterChanges(owner, target, spent) : [null, null];
     const reloadHoldMs = await takeHold(target.pid);
     let text = '';
     const others = beside(target);
     const introspectionCpuSeconds = await spent(async () => {
       text = await askText(target, getIntrospectionQuery());
     });
-    const othersMs = await others.end();
+    const introspectionWaits = await others.end();
     const introspectionAgainSeconds = await spent(() => askText(target, getIntrospectionQuery()));
     return {
       tables,
@@ -173,14 +184,16 @@ async function measureServer({ start, owner, databasePid, tables }: Measured): P
       firstCpuSeconds,
       firstDatabaseSeconds,
       firstMib,
-      commentCpuSeconds,
-      tableCpuSeconds,
+      commentCpuSeconds: comment?.seconds ?? null,
+      tableCpuSeconds: table?.seconds ?? null,
+      commentWaits: comment?.waits ?? null,
+      tableWaits: table?.waits ?? null,
       introspectionMb: Buffer.byteLength(text) / 1e6,
       introspectionCpuSeconds,
       introspectionAgainSeconds,
       holdMs: Math.max(firstHoldMs, await takeHold(target.pid)),
       reloadHoldMs,
-      othersMs,
+      introspectionWaits,
       afterMib: residentMib(target.pid),
     };
   } finally {
@@ -193,8 +206,8 @@ async function isReady({ port }: Target): Promise<boolean> {
   return answer?.ok === true;
 }
 
-/** Asks for a row again and again; the 99th percentile of the waits, once it ends. */
-function beside(target: Target): { end(): Promise<number> } {
+/** Asks for a row again and again; how long it waits, once it ends. */
+function beside(target: Target): { end(): Promise<Waits> } {
   let isOver = false;
   const waits: number[] = [];
   const run = async () => {
@@ -208,7 +221,8 @@ function beside(target: Target): { end(): Promise<number> } {
     async end() {
       isOver = true;
       await done;
-      return waits.sort((a, b) => a - b)[Math.floor(waits.length * 0.99)] ?? 0;
+      waits.sort((a, b) => a - b);
+      return { p99: waits[Math.floor(waits.length * 0.99)] ?? 0, longest: waits.at(-1) ?? 0 };
     },
   };
 }
@@ -233,20 +247,26 @@ async function firstAnswer(target: Target): Promise<void> {
   throw new Error(`${target.name}: no answer in ${patienceMs / 1000} s`);
 }
 
-/** The first answer after a change knows it. */
+/** Until an answer knows a change: with exact freshness the first one. */
 async function afterChanges(
   owner: pg.Client,
   target: Target,
   spent: (work: () => Promise<unknown>) => Promise<number>,
 ) {
   const after = async (change: string, question: string, words: string) => {
+    const others = beside(target);
     const seconds = await spent(async () => {
       await owner.query(change);
-      const answer = JSON.stringify(await ask(target, question));
-      if (!answer.includes(words)) throw new Error(`${target.name}: an answer of an old schema: ${answer}`);
+      await until(async () => {
+        const answer = await ask(target, question).then(JSON.stringify, String);
+        if (answer.includes(words)) return true;
+        if (!target.name.includes('bounded')) throw new Error(`${target.name}: an answer of an old schema: ${answer}`);
+        return false;
+      });
     });
+    const waits = await others.end();
     await pause(1000);
-    return seconds;
+    return { seconds, waits };
   };
   const words = `Changed for ${target.name}`;
   const comment = `comment on table large.t1 is '@graphql({"description": "${words}"})'`;
@@ -254,7 +274,7 @@ async function afterChanges(
   const create = `create table large.${table} (id int primary key, n int); grant select on large.${table} to anon`;
   return [
     await after(comment, '{ __type(name: "T1") { description } }', words),
-    await after(create, `{ more${target.pid}Collection(first: 1) { edges { node { n } } } }`, 'edges'),
+    await after(create, `{ more${target.pid}Collection(first: 1) { edges { node { n } } } }`, '"edges"'),
   ] as const;
 }
 

@@ -280,8 +280,10 @@ function printStatements(statements: readonly StatementResult[]): string {
 
 function printSchemas(schemas: readonly SchemaResult[]): string {
   const seconds = (value: number | null) => (value === null ? '' : value.toFixed(2));
+  const waits = (value: SchemaResult['commentWaits']) =>
+    value === null ? '' : `${whole(value.p99)}, ${whole(value.longest)}`;
   return table(
-    ['tables', 'server', 'idle MiB', 'CPU s to the first answer', 'of PostgreSQL', 'MiB after it', 'CPU s after a new comment', 'after a new table', 'introspection MB', 'CPU s of it', 'again', 'longest hold ms', 'after changes', 'others p99 ms', 'MiB after all'], // biome-ignore format: one heading
+    ['tables', 'server', 'idle MiB', 'CPU s to the first answer', 'of PostgreSQL', 'MiB after it', 'CPU s after a new comment', 'after a new table', 'introspection MB', 'CPU s of it', 'again', 'longest hold ms', 'after changes', 'others meanwhile, p99 and longest ms: comment', 'table', 'introspection', 'MiB after all'], // biome-ignore format: one heading
     schemas.map((each) => [
       whole(each.tables),
       each.server,
@@ -296,7 +298,7 @@ function printSchemas(schemas: readonly SchemaResult[]): string {
       seconds(each.introspectionAgainSeconds),
       whole(each.holdMs),
       whole(each.reloadHoldMs),
-      whole(each.othersMs),
+      ...[each.commentWaits, each.tableWaits, each.introspectionWaits].map(waits),
       whole(each.afterMib),
     ]),
     2,
