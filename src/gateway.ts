@@ -8,6 +8,7 @@ import { type OpenAuth, openAuth } from './auth/open-auth.ts';
 import type { PasswordHasher } from './auth/secrets/passwords.ts';
 import { createRateLimiter } from './auth/store/rate-limit.ts';
 import type { Config } from './config/config.ts';
+import { loggingOf } from './config/logging.ts';
 import { readOutboxState } from './email/outbox/outbox.ts';
 import { createSchemaDescriber, createSchemaPrinter } from './graphql/execute/describe-schema.ts';
 import { createExplainer } from './graphql/execute/explain-operation.ts';
@@ -33,6 +34,7 @@ import type { Traffic } from './server/track-requests.ts';
 import { type Clock, systemClock } from './shared/clock.ts';
 import { createLogger } from './shared/logger.ts';
 import type { Observe } from './shared/observation.ts';
+import { openTracer } from './shared/trace/otlp/open-tracer.ts';
 import type { InboxParts } from './studio/routes/studio-parts.ts';
 import { StudioTickets } from './studio/routes/studio-tickets.ts';
 
@@ -91,6 +93,8 @@ export interface GatewayExtras {
   readonly minRefusalMs?: number;
   /** Key to prefill in GraphiQL, a public page; default: the anon key of a local project. */
   readonly graphiqlApiKey?: string;
+  /** Number of this worker process, from 1; absent: it is none. */
+  readonly worker?: number | undefined;
   /** Collects the reports of all processes that share the port, including this one; absent: there is only this one. */
   readonly gather?: Gather;
 }
@@ -110,7 +114,8 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     meter.observe(observation);
     log(observation);
   };
-  const graphql = openGraphql(config, observe);
+  const tracer = await openTracer(process.env, { observe, inDatabase: config.traceInDatabase });
+  const graphql = openGraphql(config, { observe, tracer });
   const authPool = createAuthPool(config, observe, graphql.suspect);
   const management = openManagement({ config, authUrl: authUrlOf(config), pool: authPool, clock, observe });
   const ready = createReadiness(() => graphql.executor.notReady(), graphql.systemPool);
@@ -119,6 +124,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   const tickets = new StudioTickets(clock);
   // Closes in reverse order of opening.
   const opened = new AsyncDisposableStack();
+  opened.defer(() => tracer.stop());
   opened.defer(() => authPool.stop());
   opened.defer(() => management.stop());
   opened.defer(() => graphql.stop());
@@ -129,6 +135,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
       config,
       clock,
       observe,
+      tracer,
       database: authPool,
       configStore: management.store,
       hasher: extras.hasher,
@@ -147,8 +154,9 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     });
     opened.defer(() => server?.stop());
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
-    const app = await createHttpServer({ config, observe, ready, traffic, metrics }, (http) => {
-      const shared = { config, observe, authenticate, executor: graphql.executor, live: graphql.live, graphiqlApiKey };
+    const app = await createHttpServer({ config, observe, ready, traffic, metrics, tracer }, (http) => {
+      const { executor, live } = graphql;
+      const shared = { config, observe, tracer, authenticate, executor, live, graphiqlApiKey };
       return addRoutes(http, { ...shared, ...routeParts(parts, tickets, extras.gather) });
     });
     opened.defer(() => closeServer(app, config.drainTimeoutMs));
@@ -179,14 +187,9 @@ interface Parts {
   auth: OpenAuth | null;
 }
 
-async function openLog(config: Config, { observe }: GatewayExtras) {
+async function openLog(config: Config, { observe, worker }: GatewayExtras) {
   if (observe !== undefined) return { log: observe, flush: () => {} };
-  const logger = await createLogger({
-    level: config.logLevel,
-    format: config.logFormat,
-    slowMs: config.slowMs,
-    isLocal: config.localProject,
-  });
+  const logger = await createLogger({ ...loggingOf(config), worker });
   return { log: logger.observe, flush: () => logger.flush() };
 }
 

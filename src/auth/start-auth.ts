@@ -13,6 +13,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { Egress } from '../shared/egress/egress.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';
 import type { Observe } from '../shared/observation.ts';
+import { type Tracer, untraced } from '../shared/trace/span.ts';
 import { Background } from './background.ts';
 import { createHooks } from './hooks/call-hook.ts';
 import { createHookSender } from './hooks/send-by-hook.ts';
@@ -48,6 +49,8 @@ export interface AuthSetup {
   readonly configVersion: () => number;
   readonly clock: Clock;
   readonly observe: Observe;
+  /** Default: nothing is recorded. */
+  readonly tracer?: Tracer;
   /** Default: a hasher with full cost. */
   readonly hasher?: PasswordHasher | undefined;
   /** As in `AuthServices`. */
@@ -78,7 +81,7 @@ const adminRole = 'supabase_admin';
 
 /** Starts the service; connects on first use. Rejects if a signing key is malformed. */
 export async function startAuth(setup: AuthSetup): Promise<Auth> {
-  const { config, authUrl, inboxUrl, database, verify, egress, clock, observe } = setup;
+  const { config, authUrl, inboxUrl, database, verify, egress, clock, observe, tracer = untraced } = setup;
   const signer = await createTokenSigner(config);
   const side = openSidePool(setup);
   const { allowUnencryptedMail: allowUnencrypted } = config;
@@ -95,6 +98,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     isInstalled,
     clock,
     observe,
+    tracer,
   });
   const background = new Background(observe, overloaded);
   const services: AuthServices = {

@@ -31,7 +31,7 @@ export async function createGraphql(
 ): Promise<GraphqlApi> {
   const config = readOptions(options);
   const authenticate = await createAuthenticator(config);
-  const graphql = openGraphql(config, observe);
+  const graphql = openGraphql(config, { observe });
   try {
     await graphql.start();
   } catch (error) {

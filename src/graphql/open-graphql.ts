@@ -18,6 +18,7 @@ import { watchConnections } from '../postgres/wire/connection-failure.ts';
 import type { PoolState } from '../postgres/wire/pool-state.ts';
 import type { LiveState } from '../server/metrics/read-states.ts';
 import type { Observe } from '../shared/observation.ts';
+import { type Tracer, untraced } from '../shared/trace/span.ts';
 import { TrustedDocuments } from './documents/trusted-documents.ts';
 import { createExecutor } from './execute/create-executor.ts';
 import type { Executor } from './execute/executor.ts';
@@ -68,8 +69,15 @@ const maxStatementsPerConnection = 250;
 /** Size of a row besides the answer's columns: their lengths, and columns only for ordering. */
 const protocolBytes = 1024 * 1024;
 
+/** What is told of its work. */
+interface GraphqlReports {
+  readonly observe: Observe;
+  /** Default: nothing is recorded. */
+  readonly tracer?: Tracer;
+}
+
 /** Builds the parts; connects when it starts. */
-export function openGraphql(config: Config, observe: Observe): Graphql {
+export function openGraphql(config: Config, { observe, tracer = untraced }: GraphqlReports): Graphql {
   const { databaseUrl: connectionString, poolWaitMs: waitMs } = config;
   const suspect = (problem: Error) => availability.suspect(problem);
   const systemPool = createSystemPool({
@@ -103,7 +111,7 @@ export function openGraphql(config: Config, observe: Observe): Graphql {
   };
   const executor = openExecutor(config, { pool, replicas, reflector, trusted, observe });
   const isBusy = () => pool.queue.waiting > 0;
-  const live = new LiveQueries({ config, executor, systemPool, replicas, isBusy, observe });
+  const live = new LiveQueries({ config, executor, systemPool, replicas, isBusy, observe, tracer });
   const listener = startListener({
     connectionString,
     applicationName: 'pgreflect listener',

@@ -8,8 +8,10 @@ import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PublicError } from '../shared/errors.ts';
 import { InvariantError } from '../shared/invariant.ts';
+import { noStages } from '../shared/stopwatch.ts';
+import { type Tracer, untraced } from '../shared/trace/span.ts';
 import { createClientAddress } from './caller/client-address.ts';
-import { guardConnections, type HoldMemory, readTimeoutMs } from './connection/connections.ts';
+import { guardConnections, readTimeoutMs } from './connection/connections.ts';
 import { servePipelinedInOrder } from './connection/pipelined-requests.ts';
 import {
   allowedMethods,
@@ -27,7 +29,14 @@ import { type Describe, registerOpenApi } from './openapi.ts';
 import type { HttpParts } from './parts.ts';
 import { graphqlMethods, graphqlPath } from './paths.ts';
 import { commonHeaders } from './response-head.ts';
-import { noStages, requestId, requestPath, type Traffic, trackRequest, trackRequests } from './track-requests.ts';
+import {
+  requestId,
+  requestPath,
+  type TrackingParts,
+  type Traffic,
+  trackRequest,
+  trackRequests,
+} from './track-requests.ts';
 
 /** The server: Fastify's, with all routes. */
 export type HttpServer = FastifyInstance;
@@ -47,6 +56,8 @@ interface ServerParts extends Pick<HttpParts, 'config' | 'observe'> {
   readonly traffic?: Traffic;
   /** For Prometheus; absent: no such route. */
   readonly metrics?: MetricsParts;
+  /** Default: nothing is recorded. */
+  readonly tracer?: Tracer;
 }
 
 /** Adds the routes of the APIs. @returns Their descriptions, for `/openapi.json`. */
@@ -54,10 +65,10 @@ type AddRoutes = (app: HttpServer) => Promise<readonly Describe[]>;
 
 /** Builds the server without listening. */
 export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes): Promise<HttpServer> {
-  const { observe, config, traffic = { inFlight: 0 } } = parts;
+  const { observe, config, tracer = untraced, traffic = { inFlight: 0 } } = parts;
   const addressOf = createClientAddress(config.trustedProxies, observe);
   const answerError = createErrorHandler(parts);
-  let hold: HoldMemory = () => true;
+  let tracking: TrackingParts = { observe, tracer, traffic, addressOf, hold: () => true };
   const app = fastify({
     logger: false,
     bodyLimit: config.limits.maxBodyBytes,
@@ -83,7 +94,7 @@ export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes)
     routerOptions: { maxParamLength: maxHeaderSize },
     // A path that cannot be decoded has no route and runs no hooks.
     frameworkErrors: (error, request, reply) => {
-      trackRequest(request, reply, { observe, address: addressOf(request.raw), hold, traffic });
+      trackRequest(request, reply, tracking);
       reply.headers(commonHeaders(request.id));
       if (config.corsOrigins === '*') reply.headers(anyOriginHeaders);
       answerError(error, request, reply);
@@ -91,10 +102,10 @@ export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes)
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  hold = guardConnections(app, config, { observe, addressOf });
+  tracking = { ...tracking, hold: guardConnections(app, config, { observe, addressOf }) };
   servePipelinedInOrder(app.server);
   app.server.on('connect', refuseTunnel);
-  trackRequests(app, observe, { addressOf, hold, traffic });
+  trackRequests(app, tracking);
   refuseInGeneral(app, answerError);
   app.setErrorHandler(answerError);
   answerUnknownPaths(app, parts);
@@ -181,7 +192,7 @@ type ErrorHandler = (error: FastifyError | PublicError, request: FastifyRequest,
 
 function createErrorHandler({ observe }: ServerParts): ErrorHandler {
   return (error, request, reply) => {
-    const shown = shownError(error, request.id, observe);
+    const shown = shownError(error, request.id, observe, request.state.span);
     const acceptedType = answerTypeOf(request.headers.accept);
     const type = acceptedType === 'application/graphql-response+json' ? acceptedType : 'application/json';
     // Only GraphQL clients expect errors with status 200.

@@ -9,6 +9,7 @@ import { errorCodes, PublicError } from '../shared/errors.ts';
 import type { AnswerFacts, Observe } from '../shared/observation.ts';
 import { TooLargeError } from '../shared/read-bounded.ts';
 import { about, listOf, named, objectOf, optional, record, text } from '../shared/schema.ts';
+import type { Span } from '../shared/trace/span.ts';
 import { frameworkStatus } from './framework-status.ts';
 import type { AnswerType } from './media-types.ts';
 
@@ -28,7 +29,7 @@ export const requestErrors = named(
  * What clients may read of an error: public errors unchanged, those of the HTTP framework in our words, all others
  * masked under an id, with which they are observed.
  */
-export function shownError(error: unknown, requestId: string, observe: Observe): PublicError {
+export function shownError(error: unknown, requestId: string, observe: Observe, span?: Span): PublicError {
   if (error instanceof PublicError) return error;
   const status = error instanceof TooLargeError ? 413 : frameworkStatus(error);
   if (status === 413) return new PublicError('BODY_TOO_LARGE', 'The request body exceeds --max-body-bytes.');
@@ -39,7 +40,7 @@ export function shownError(error: unknown, requestId: string, observe: Observe):
     return new PublicError('BAD_REQUEST', 'The HTTP request is malformed.', { cause: error });
   }
   const id = randomUUID();
-  observe({ kind: 'masked_error', id, requestId, error });
+  observe({ kind: 'masked_error', id, requestId, span, error });
   return new PublicError('INTERNAL', 'Internal error. The log has the cause under this id.', { extensions: { id } });
 }
 

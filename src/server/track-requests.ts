@@ -6,11 +6,16 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
-import type { AnswerFacts, Observe } from '../shared/observation.ts';
+import type { AnswerFacts, Observe, RequestObservation } from '../shared/observation.ts';
+import { noStages } from '../shared/stopwatch.ts';
+import { withSpan } from '../shared/trace/current-span.ts';
+import type { Span, Tracer } from '../shared/trace/span.ts';
+import { readTraceParent } from '../shared/trace/trace-context.ts';
 import type { VerifiedCaller } from './caller/authenticate.ts';
 import type { ClientAddress } from './caller/client-address.ts';
 import type { HoldMemory } from './connection/connections.ts';
 import { graphqlPath } from './paths.ts';
+import { endRequestSpan } from './request-span.ts';
 import { commonHeaders } from './response-head.ts';
 
 /** Requests that are being answered, without streams. */
@@ -18,26 +23,30 @@ export interface Traffic {
   inFlight: number;
 }
 
-/** Stage times of a request that did not reach the executor. */
-export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
-
 /** The client's `X-Request-Id` if it is short and safe to log and return; otherwise a new UUID. */
 export function requestId(given: string | readonly string[] | undefined): string {
   const isHarmless = typeof given === 'string' && /^[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}$/.test(given);
   return isHarmless ? given : randomUUID();
 }
 
+/** What tracking needs. */
+export interface TrackingParts {
+  readonly observe: Observe;
+  readonly tracer: Tracer;
+  readonly addressOf: ClientAddress;
+  readonly hold: HoldMemory;
+  readonly traffic: Traffic;
+}
+
 /** Adds the hooks. */
-export function trackRequests(
-  app: FastifyInstance,
-  observe: Observe,
-  { addressOf, ...parts }: Omit<TrackParts, 'observe' | 'address'> & { readonly addressOf: ClientAddress },
-): void {
+export function trackRequests(app: FastifyInstance, parts: TrackingParts): void {
   app.decorateRequest('state');
   app.addHook('onRequest', (request, reply, done) => {
-    trackRequest(request, reply, { ...parts, observe, address: addressOf(request.raw) });
+    trackRequest(request, reply, parts);
     done();
   });
+  // GraphQL requests in JSON are answered before.
+  app.addHook('preHandler', (request, _reply, done) => withSpan(request.state.span, done));
   app.addHook('onSend', (request, reply, _payload, done) => {
     const caching = reply.getHeader('cache-control');
     reply.headers(commonHeaders(request.id));
@@ -46,16 +55,9 @@ export function trackRequests(
   });
 }
 
-interface TrackParts {
-  readonly observe: Observe;
-  readonly address: string | null;
-  readonly hold: HoldMemory;
-  readonly traffic: Traffic;
-}
-
 /** The work of the hooks, for a request that runs none. */
-export function trackRequest(request: FastifyRequest, reply: FastifyReply, parts: TrackParts): void {
-  const state = new TrackedRequest(parts.address, request.raw, parts);
+export function trackRequest(request: FastifyRequest, reply: FastifyReply, parts: TrackingParts): void {
+  const state = new TrackedRequest(request.raw, parts);
   request.state = state;
   reply.raw.on('finish', () => {
     state.finished = true;
@@ -85,13 +87,22 @@ class TrackedRequest implements RequestState {
   aborted = false;
   readonly #listeners: (() => void)[] = [];
   readonly #raw: IncomingMessage;
-  readonly #parts: Pick<TrackParts, 'hold' | 'traffic'>;
+  readonly #parts: Pick<TrackingParts, 'hold' | 'traffic' | 'tracer'>;
+  #span: Span | null = null;
 
-  constructor(address: string | null, raw: IncomingMessage, parts: Pick<TrackParts, 'hold' | 'traffic'>) {
-    this.address = address;
+  constructor(raw: IncomingMessage, parts: TrackingParts) {
+    this.address = parts.addressOf(raw);
     this.#raw = raw;
     this.#parts = parts;
     parts.traffic.inFlight += 1;
+  }
+
+  get span(): Span {
+    if (this.#span !== null) return this.#span;
+    const { method = 'GET', headers } = this.#raw;
+    const start = { parent: readTraceParent(headers), since: this.startedAt };
+    this.#span = this.#parts.tracer.begin(method, 'server', start);
+    return this.#span;
   }
 
   hold(bytes: number): boolean {
@@ -122,9 +133,10 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
   const { state } = request;
   const { answer } = state;
   const path = requestPath(request);
-  observe({
+  const observation: RequestObservation = {
     kind: 'request',
     requestId: request.id,
+    span: state.span,
     method: request.method,
     path: path === graphqlPath ? path : loggablePath(path),
     route: routeOf(request, path),
@@ -140,7 +152,9 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
     aborted: state.aborted && state.streamsSince === null,
     shed: state.shed,
     fromStudio: path !== graphqlPath && studioHeader in request.headers,
-  });
+  };
+  endRequestSpan(observation, state);
+  observe(observation);
 }
 
 /** Header of requests that the studio sends on its own (src/studio/app/shared/api.ts). */
@@ -179,6 +193,7 @@ interface RequestState extends DisconnectSignal {
   authenticateMs: number;
   /** Address of the client, see client-address.ts; null if its connection was closed immediately. */
   readonly address: string | null;
+  readonly span: Span;
   /** In terms of `performance.now()`. */
   readonly startedAt: number;
   /** Pattern of the path, where its route lacks the method and so the framework found none. */

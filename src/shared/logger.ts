@@ -4,20 +4,28 @@
  * Lines are built field by field, so values, tokens and SQL cannot slip in. An error's stack and cause are logged only
  * with `masked_error` and failed reloads.
  */
+import { hostname } from 'node:os';
 import { Writable } from 'node:stream';
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import { logOutput } from './log-output.ts';
 import type { Observation, Observe, RequestObservation } from './observation.ts';
 import { inJsonLines, inLines } from './one-line.ts';
+import { currentSpan } from './trace/current-span.ts';
+import type { Span } from './trace/span.ts';
+import { version } from './version.ts';
 
 /** Format and target of the lines. */
-interface LoggerOptions {
+export interface LoggerOptions {
   readonly level: Level | 'silent';
   readonly format: 'pretty' | 'json';
   /** Requests that take at least this many milliseconds are logged as warnings. */
   readonly slowMs: number;
   /** For a local project: do not log the requests that its pages send on their own. */
   readonly isLocal?: boolean;
+  /** How addresses of clients are logged; default: as they are. */
+  readonly showAddress?: (address: string) => string | null;
+  /** Number of this worker process, from 1; absent: it is none. */
+  readonly worker?: number | undefined;
   /** Receives the lines instead of standard output. */
   readonly stream?: DestinationStream;
 }
@@ -35,7 +43,10 @@ export async function createLogger(options: LoggerOptions): Promise<ObservationL
   // A log is read in terminals, too: C1 controls begin commands there, and JSON need not escape them.
   const json: DestinationStream = { write: (line) => target.write(inJsonLines(line)) };
   const stream = isPretty ? await prettyStream(target, options.stream === undefined) : json;
-  const log = pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  const { level, worker } = options;
+  const base = isPretty ? null : { service, version, host: hostname(), pid: process.pid, ...(worker && { worker }) };
+  const formatters = isPretty ? {} : { level: (name: string) => ({ level: name }) };
+  const log = pino({ level, base, formatters, timestamp: pino.stdTimeFunctions.isoTime }, stream);
   return {
     observe: (observation) => write(log, observation, options),
     flush: () => target.flush?.(),
@@ -60,6 +71,9 @@ async function prettyStream(target: DestinationStream, isOutput: boolean): Promi
   });
 }
 
+/** As `OTEL_SERVICE_NAME` says, so that lines and spans are of the same service. */
+const service = process.env.OTEL_SERVICE_NAME || 'pgreflect';
+
 interface Line {
   readonly level: Level;
   readonly text: string;
@@ -68,8 +82,8 @@ interface Line {
 
 function write(log: Logger, observation: Observation, options: LoggerOptions): void {
   if (observation.kind !== 'request') {
-    const { level, text, fields } = lineOf(observation);
-    log[level](fields, text);
+    const { level, text, fields } = lineOf(hideAddress(observation, options));
+    log[level]({ ...fields, ...traceFields(spanOf(observation)) }, text);
     return;
   }
   const level = levelOf(observation, options);
@@ -77,7 +91,30 @@ function write(log: Logger, observation: Observation, options: LoggerOptions): v
   if (!log.isLevelEnabled(level)) return;
   const isSlow = observation.totalMs >= options.slowMs;
   if (options.format === 'pretty') log[level](requestText(observation, isSlow));
-  else log[level](requestFields(observation), isSlow ? 'slow request' : 'request');
+  else log[level](requestFields(observation, options), isSlow ? 'slow request' : 'request');
+}
+
+/** The span that an event belongs to; null for events of connections and of the process. */
+function spanOf(observation: Exclude<Observation, RequestObservation>): Span | null {
+  if ('span' in observation && observation.span) return observation.span;
+  return ofRequests.has(observation.kind) ? currentSpan() : null;
+}
+
+/** What happens while a request is answered. Others may be noticed then, too. */
+const ofRequests: ReadonlySet<Observation['kind']> = new Set([
+  'masked_error', 'email', 'email_captured', 'email_delayed', 'email_given_up', 'template_refused', 'template_tolerated',
+  'link_filtered', 'password_absent', 'text_not_sent', 'hook_failed',
+]); // biome-ignore format: a list
+
+/** Named as OpenTelemetry's collectors look for them. */
+function traceFields(span: Span | null): Line['fields'] {
+  return span === null ? {} : { trace_id: span.traceId, span_id: span.spanId };
+}
+
+function hideAddress<O extends Observation>(observation: O, { showAddress }: LoggerOptions): O {
+  if (showAddress === undefined || !('address' in observation) || typeof observation.address !== 'string')
+    return observation;
+  return { ...observation, address: showAddress(observation.address) };
 }
 
 /** For a terminal: the most important facts on one line. */
@@ -178,17 +215,19 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
     }),
   text_not_sent: ({ provider, reason }) => error('text message not sent', { provider, reason }),
   hook_failed: ({ hook, reason }) => error('hook failed', { hook, reason }),
-  warning: ({ message, hint }) => warn(message, hint ? { hint } : {}),
+  warning: ({ message, hint, address }) => warn(message, { ...(hint && { hint }), ...(address && { address }) }),
 };
 
-function requestFields(observation: RequestObservation): Line['fields'] {
-  const { requestId, method, path, status, address, role, operationName, documentHash, codes, stages } = observation;
+function requestFields(observation: RequestObservation, { showAddress }: LoggerOptions): Line['fields'] {
+  const { requestId, span, method, path, status, address, role, operationName, documentHash, codes, stages } =
+    observation;
   return {
     id: requestId,
+    ...traceFields(span),
     method,
     path,
     status,
-    address,
+    address: address === null || showAddress === undefined ? address : showAddress(address),
     role,
     operation: operationName,
     document: documentHash,
@@ -197,6 +236,7 @@ function requestFields(observation: RequestObservation): Line['fields'] {
     authenticateMs: round(stages.authenticateMs),
     parseMs: round(stages.parseMs),
     compileMs: round(stages.compileMs),
+    waitMs: round(stages.waitMs),
     runMs: round(stages.runMs),
     bytes: observation.bytes,
     ...(observation.aborted && { aborted: true }),

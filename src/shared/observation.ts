@@ -5,13 +5,8 @@
  * No member can hold a value of a request, a token, a key, a header or SQL text, so none can leak.
  */
 import type { Code } from './errors.ts';
-
-/** Durations of the stages of an operation in milliseconds, named as in `Server-Timing` and the log. */
-export interface Stopwatch {
-  parseMs: number;
-  compileMs: number;
-  runMs: number;
-}
+import type { Stages } from './stopwatch.ts';
+import type { Span } from './trace/span.ts';
 
 /** What is observed of an answer of the GraphQL API. */
 export interface AnswerFacts {
@@ -20,22 +15,22 @@ export interface AnswerFacts {
   /** Codes of the errors in the body, in order; empty on success. The edge reads `errorCodes[code].transport`. */
   readonly codes: readonly Code[];
   readonly operationName: string | null;
+  /** Absent: refused before it was known, or a batch. */
+  readonly operationType?: 'query' | 'mutation' | 'subscription' | undefined;
   readonly documentHash: string | null;
-  readonly stages: Readonly<Stopwatch>;
+  readonly stages: Stages;
 }
 
 /** Durations of a request's stages in milliseconds; 0 for stages not reached. */
-export interface ObservedStages {
+export interface ObservedStages extends Stages {
   readonly authenticateMs: number;
-  readonly parseMs: number;
-  readonly compileMs: number;
-  readonly runMs: number;
 }
 
 /** A request that was answered, or whose client disconnected first. */
 export interface RequestObservation {
   readonly kind: 'request';
   readonly requestId: string;
+  readonly span: Span;
   readonly method: string;
   /** Path without the query string. */
   readonly path: string;
@@ -66,6 +61,7 @@ export interface RequestObservation {
 export interface SubscriptionObservation {
   readonly kind: 'subscription';
   readonly requestId: string;
+  readonly span: Span | null;
   readonly role: string;
   readonly operationName: string | null;
   readonly documentHash: string | null;
@@ -87,7 +83,14 @@ export type Observation =
   | { readonly kind: 'stopping' }
   | { readonly kind: 'stopped' }
   /** An error hidden from the client, which sees `id` instead. */
-  | { readonly kind: 'masked_error'; readonly id: string; readonly requestId: string | null; readonly error: unknown }
+  | {
+      readonly kind: 'masked_error';
+      readonly id: string;
+      readonly requestId: string | null;
+      /** Absent: the current one. */
+      readonly span?: Span | null | undefined;
+      readonly error: unknown;
+    }
   /** A new reflection is in use. `reason` names the cause of the reload. */
   | { readonly kind: 'reloaded'; readonly reason: string; readonly durationMs: number }
   | {
@@ -167,8 +170,8 @@ export type Observation =
   | { readonly kind: 'text_not_sent'; readonly provider: string; readonly reason: string }
   /** A hook gave no usable answer, so its request was refused. `hook` is its name in the configuration. */
   | { readonly kind: 'hook_failed'; readonly hook: string; readonly reason: string }
-  /** A problem that an operator should fix; `hint` says how. */
-  | { readonly kind: 'warning'; readonly message: string; readonly hint?: string };
+  /** A problem that an operator should fix; `hint` says how, `address` which client has shown it. */
+  | { readonly kind: 'warning'; readonly message: string; readonly hint?: string; readonly address?: string | null };
 
 /** Takes an observation. Never throws and never waits. */
 export type Observe = (observation: Observation) => void;

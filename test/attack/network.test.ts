@@ -171,7 +171,7 @@ describe('A client that has ended its side', () => {
               codes: [],
               operationName: null,
               documentHash: '',
-              stages: { parseMs: 0, compileMs: 0, runMs: 0 },
+              stages: { parseMs: 0, compileMs: 0, waitMs: 0, runMs: 0 },
             };
           },
         },

@@ -9,6 +9,7 @@ import { createHookSender } from '../../src/auth/hooks/send-by-hook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { OutboxWorker } from '../../src/email/outbox/outbox-worker.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';
+import { untraced } from '../../src/shared/trace/span.ts';
 import { heldClock } from '../support/auth.ts';
 import { sampleMessage } from '../support/email.ts';
 import { emailDatabase } from '../support/email-database.ts';
@@ -33,6 +34,7 @@ test('an email arrives though hundreds to recipients that the server defers are 
     isInstalled: async () => true,
     clock,
     observe,
+    tracer: untraced,
     configVersion: () => 7,
   });
   await pool.transaction(async (tx) => {

@@ -478,7 +478,7 @@ async function startProcess(smtp: TestSmtpServer): Promise<Process> {
       const { out } = await command.finished;
       return out
         .split('\n')
-        .filter((line) => /"level":[4-6]0/.test(line))
+        .filter((line) => /"level":"(?:warn|error|fatal)"/.test(line))
         .join('\n');
     },
   };

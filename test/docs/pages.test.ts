@@ -109,6 +109,10 @@ test('what is not run says why', () => {
       "docs/mail-server.md (sh): a running project is needed",
       "docs/run-it-on.md (sh): it needs an account at Google Cloud",
       "docs/run-it-on.md (sh): test/package/first-hour.nightly.test.ts types it",
+      "docs/tracing.md (sh): jq is another program",
+      "docs/tracing.md (sh): it goes on running; test/traces/exported-spans.test.ts sends to a collector",
+      "docs/tracing.md (sh): it needs a container engine",
+      "docs/tracing.md (ini): it is a setting of the server",
       "docs/trusted-documents.md (sh): it goes on running; test/http/trusted-documents.test.ts starts gateways with it",
     ]
   `);

@@ -13,6 +13,7 @@ import { claimEmails, storeEmail } from '../../src/email/outbox/outbox.ts';
 import { sendFromOutbox } from '../../src/email/outbox/send-from-outbox.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';
 import type { SystemPool } from '../../src/postgres/system/run-system.ts';
+import { untraced } from '../../src/shared/trace/span.ts';
 import { heldClock } from '../support/auth.ts';
 import { sampleMessage } from '../support/email.ts';
 import { emailDatabase } from '../support/email-database.ts';
@@ -108,6 +109,7 @@ test('each of ten thousand emails ends in the state that it should', async () =>
       sendByHook: createHookSender(createHooks({ database: pool, clock, observe })),
       clock,
       observe,
+      tracer: untraced,
     };
     for (;;) {
       underway += 1;

@@ -11,6 +11,7 @@ import { createMailer } from '../../src/email/transport/mailer.ts';
 import type { SystemPool } from '../../src/postgres/system/run-system.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { Observation } from '../../src/shared/observation.ts';
+import { untraced } from '../../src/shared/trace/span.ts';
 import { heldClock } from '../support/auth.ts';
 import { sampleMessage } from '../support/email.ts';
 import { emailDatabase } from '../support/email-database.ts';
@@ -51,6 +52,7 @@ function outboxOn(pool: SystemPool): OutboxWorker {
     isInstalled: async () => isInstalled,
     clock,
     observe,
+    tracer: untraced,
     configVersion: () => 7,
   };
   return new OutboxWorker(parts);

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { RequestObservation } from '../../src/shared/observation.ts';
+import { untraced } from '../../src/shared/trace/span.ts';
 import { anonKey, operation, testServer } from '../support/http.ts';
 
 test.each(['application/json', 'application/graphql+json'])(
@@ -114,6 +115,7 @@ test('a request is one observation with role, operation, document, stages and si
     {
       kind: 'request',
       requestId: 'r1',
+      span: expect.anything(),
       method: 'POST',
       path: '/graphql/v1',
       route: '/graphql/v1',
@@ -123,7 +125,7 @@ test('a request is one observation with role, operation, document, stages and si
       operationName: 'greeting',
       documentHash: 'abc',
       codes: [],
-      stages: { authenticateMs: expect.any(Number), parseMs: 1, compileMs: 2, runMs: 3 },
+      stages: { authenticateMs: expect.any(Number), parseMs: 1, compileMs: 2, waitMs: 0, runMs: 3 },
       totalMs: expect.any(Number),
       bytes: '{"data":{"hello":"hello world"}}'.length,
       aborted: false,
@@ -146,6 +148,7 @@ test('the log has slow requests at warn, probes at debug, and refusals under loa
   const request: RequestObservation = {
     kind: 'request',
     requestId: 'r1',
+    span: untraced.begin('POST', 'server'),
     method: 'POST',
     path: '/graphql/v1',
     route: '/graphql/v1',
@@ -155,7 +158,7 @@ test('the log has slow requests at warn, probes at debug, and refusals under loa
     operationName: null,
     documentHash: 'h',
     codes: [],
-    stages: { authenticateMs: 0.12345, parseMs: 0, compileMs: 0, runMs: 1 },
+    stages: { authenticateMs: 0.12345, parseMs: 0, compileMs: 0, waitMs: 0, runMs: 1 },
     totalMs: 2,
     bytes: 10,
     aborted: false,
@@ -170,12 +173,12 @@ test('the log has slow requests at warn, probes at debug, and refusals under loa
   observe({ kind: 'requests_shed', count: 7 });
   observe({ kind: 'masked_error', id: 'e1', requestId: 'r1', error: new Error('inside') });
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
-    [30, 'request'],
-    [40, 'slow request'],
-    [40, 'request'],
-    [30, 'request'],
-    [40, 'requests refused within a second: overloaded'],
-    [50, 'masked error'],
+    ['info', 'request'],
+    ['warn', 'slow request'],
+    ['warn', 'request'],
+    ['info', 'request'],
+    ['warn', 'requests refused within a second: overloaded'],
+    ['error', 'masked error'],
   ]);
   expect(lines[0]).toMatchObject({ id: 'r1', role: 'anon', document: 'h', authenticateMs: 0.123, bytes: 10 });
   expect(lines[4]).toMatchObject({ count: 7 });

@@ -43,7 +43,7 @@ test('with prepared statements switched off nothing is prepared', async () => {
 test('the statement that looks for changes of the catalog is planned once on a connection', async () => {
   const database = await createDatabase();
   const config = testConfig({ databaseUrl: database.url, schemas: ['public'], systemPoolSize: 1 });
-  const { start, stop, reflector, systemPool } = openGraphql(config, () => {});
+  const { start, stop, reflector, systemPool } = openGraphql(config, { observe: () => {} });
   atEnd(stop);
   await start();
   for (const _ of [1, 2]) expect(await reflector.refreshIfChanged('test')).toBe(false);

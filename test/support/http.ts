@@ -94,7 +94,7 @@ export const nothingLive = {
   },
 };
 
-const empty = { operationName: null, documentHash: 'abc', stages: { parseMs: 1, compileMs: 2, runMs: 3 } };
+const empty = { operationName: null, documentHash: 'abc', stages: { parseMs: 1, compileMs: 2, waitMs: 0, runMs: 3 } };
 
 export interface TestServer {
   readonly calls: readonly Call[];

@@ -12,6 +12,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { type Egress, unrestrictedEgress } from '../../shared/egress/egress.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import type { Observe } from '../../shared/observation.ts';
+import { inSpan } from '../../shared/trace/current-span.ts';
 import { callFunction, type FunctionLimits, functionLimits } from './call-function.ts';
 import { HookError } from './hook-error.ts';
 import { postWebhook, type WebhookAnswer, type WebhookLimits, webhookLimits } from './post-webhook.ts';
@@ -58,7 +59,8 @@ export function createHooks(parts: HookParts): Hooks {
   return {
     async ask(tx, call) {
       try {
-        return readAnswer(await askTarget(parts, tx, call));
+        const ask = async () => readAnswer(await askTarget(parts, tx, call));
+        return await inSpan({ name: `hook ${call.name}`, kind: 'internal' }, ask);
       } catch (error) {
         const reason = error instanceof HookError ? error.reason : null;
         if (reason !== null) parts.observe({ kind: 'hook_failed', hook: call.name, reason });

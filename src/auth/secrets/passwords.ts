@@ -3,6 +3,7 @@
  * while, and a burst of sign-ins must not delay other requests.
  */
 import { availableParallelism } from 'node:os';
+import { inSpan } from '../../shared/trace/current-span.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { createConcurrencyLimit } from '../rules/concurrency-limit.ts';
 import { bcryptCost, checkHash, isOutdated, makeHash, maxPasswordBytes } from './password-hash.ts';
@@ -40,14 +41,15 @@ export function createPasswordHasher(
   const inTurn = createConcurrencyLimit(concurrency, () => new AuthError('request_timeout'));
   const unknown = `$2b$${String(cost).padStart(2, '0')}$${unknownUserHash}`;
   const hash = (password: string, deadline = Number.POSITIVE_INFINITY) =>
-    inTurn(() => makeHash(password, cost), deadline);
+    inSpan({ name: 'hash password', kind: 'internal' }, () => inTurn(() => makeHash(password, cost), deadline));
   return {
     async hash(password, deadline) {
       assertNotTooLong(password);
       return hash(password, deadline);
     },
     async verify(password, passwordHash, deadline = Number.POSITIVE_INFINITY) {
-      const isRight = await inTurn(() => checkHash(password, passwordHash ?? unknown), deadline);
+      const check = () => inTurn(() => checkHash(password, passwordHash ?? unknown), deadline);
+      const isRight = await inSpan({ name: 'verify password', kind: 'internal' }, check);
       return isRight && passwordHash !== null;
     },
     async renew(password, passwordHash, deadline) {

@@ -10,6 +10,7 @@
  */
 import type { Config } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
+import { loggingOf } from '../../config/logging.ts';
 import type { Gather } from '../../gateway.ts';
 import { Meter } from '../../server/metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from '../../server/metrics/metrics-route.ts';
@@ -26,8 +27,7 @@ import { Workers } from './workers.ts';
 
 /** Serves until a signal ends it. @returns The exit code. */
 export async function serveWithWorkers(config: Config, context: CommandContext): Promise<number> {
-  const { logLevel: level, logFormat: format, slowMs } = config;
-  const logger = await createLogger({ level, format, slowMs });
+  const logger = await createLogger(loggingOf(config));
   const meter = new Meter(null);
   const observe: Observe = (observation) => {
     meter.observe(observation);

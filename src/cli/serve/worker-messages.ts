@@ -1,6 +1,9 @@
 /** Messages between the processes of `pgreflect serve --workers`. */
 import type { Reports } from '../../gateway.ts';
 
+/** Environment variable with the number of a worker, from 1. */
+export const workerVariable = 'PGREFLECT_WORKER_NUMBER';
+
 /** Messages to a worker. */
 export type ToWorker =
   | { readonly kind: 'reload'; readonly reason: string }

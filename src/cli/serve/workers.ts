@@ -6,7 +6,7 @@ import type { Gather, Reports } from '../../gateway.ts';
 import type { Snapshot } from '../../server/metrics/snapshot.ts';
 import { backoff } from '../../shared/backoff.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts';
+import { type FromWorker, Questions, type ToWorker, workerVariable } from './worker-messages.ts';
 import { WorkerSeries } from './worker-series.ts';
 
 interface WorkersOptions {
@@ -133,7 +133,7 @@ export class Workers {
   /** Runs one worker. Resolves when it has ended. */
   #live(place: number, onReady: (url: string) => void): Promise<void> {
     const { observe } = this.#options;
-    const worker = cluster.fork();
+    const worker = cluster.fork({ [workerVariable]: place });
     this.#alive.add(worker);
     worker.on('message', (message: FromWorker) => {
       if (message.kind !== 'ready') return this.#hear(worker, message);

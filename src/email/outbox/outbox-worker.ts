@@ -5,6 +5,7 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { RepeatedWork } from '../../postgres/system/repeated-work.ts';
+import { inSpan } from '../../shared/trace/current-span.ts';
 import {
   type DeliveryOutcome,
   type DeliverySettings,
@@ -93,7 +94,8 @@ export class OutboxWorker implements Outbox {
   async add(tx: Queryable, email: OutboxEmail): Promise<void> {
     const { clock, configVersion } = this.#parts;
     this.#filled.set(tx, [...(this.#filled.get(tx) ?? []), email.message.kind]);
-    await storeEmail(tx, email, { now: clock.now(), version: configVersion() });
+    const store = () => storeEmail(tx, email, { now: clock.now(), version: configVersion() });
+    await inSpan({ name: `queue email ${email.message.kind}`, kind: 'producer' }, store);
   }
 
   committed(tx: Queryable): void {

@@ -6,6 +6,8 @@
  * transaction waits for a mail server, and other processes take over from a killed one.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { currentSpan } from '../../shared/trace/current-span.ts';
+import { writeTraceParent } from '../../shared/trace/trace-context.ts';
 import type { OutgoingEmail } from '../message/hook-email.ts';
 import {
   type DeliveryOutcome,
@@ -29,10 +31,20 @@ export interface OutboxEmail {
   readonly config: DeliverySettings['config'];
 }
 
+/** What is stored beside the message: the span in which it was queued. */
+interface TracedEmail {
+  readonly traceparent?: string;
+}
+
+function traceOfRequest(): TracedEmail {
+  const span = currentSpan();
+  return span?.isRecorded && span.outgoing ? { traceparent: writeTraceParent(span.outgoing) } : {};
+}
+
 /** A claimed email, which no other process takes until the lease ends. */
 export interface ClaimedEmail {
   readonly id: string;
-  readonly message: OutgoingEmail;
+  readonly message: OutgoingEmail & TracedEmail;
   readonly userId: string;
   /** Number of attempts, including this one. */
   readonly attempts: number;
@@ -58,7 +70,7 @@ export async function storeEmail(
     `with delivery as (${insertDelivery} returning id)
     insert into pgreflect_queue.emails (kind, user_id, message, created_at, expires_at, due_at, delivery_id)
     select $1, $2::uuid, $13::json, $10::timestamptz, $14::timestamptz, $10::timestamptz, delivery.id from delivery`,
-    [...delivery, JSON.stringify(message), expiresAt],
+    [...delivery, JSON.stringify({ ...message, ...traceOfRequest() }), expiresAt],
   );
 }
 

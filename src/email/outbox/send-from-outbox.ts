@@ -9,6 +9,9 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import { backoff } from '../../shared/backoff.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
+import { withSpan } from '../../shared/trace/current-span.ts';
+import type { Tracer } from '../../shared/trace/span.ts';
+import { readTraceParent } from '../../shared/trace/trace-context.ts';
 import { type HookEmail, isHookEmail } from '../message/hook-email.ts';
 import { EmailError } from '../transport/email-error.ts';
 import type { Mailer } from '../transport/mailer.ts';
@@ -28,6 +31,7 @@ export interface SendingParts {
   readonly sendByHook: SendByHook;
   readonly clock: Clock;
   readonly observe: Observe;
+  readonly tracer: Tracer;
 }
 
 /** 10 s after the first attempt, up to an hour. */
@@ -41,6 +45,15 @@ type End = 'gone' | 'deferred' | 'waiting';
 
 /** Sends it. If the process dies between sending and removing, it is sent again: at least once. */
 export async function sendFromOutbox(parts: SendingParts, config: AuthConfig, email: ClaimedEmail): Promise<End> {
+  const { kind, traceparent } = email.message;
+  // A trace of its own: an attempt may be hours behind the request.
+  const span = parts.tracer.begin(`send email ${kind}`, 'consumer', { link: readTraceParent({ traceparent }) });
+  const sent = await withSpan(span, () => sendOne(parts, config, email));
+  span.end({ facts: { 'pgreflect.email.attempt': email.attempts }, error: sent === 'gone' ? undefined : sent });
+  return sent;
+}
+
+async function sendOne(parts: SendingParts, config: AuthConfig, email: ClaimedEmail): Promise<End> {
   if (parts.clock.now() >= email.expiresAt) return giveUp(parts, email, 'it has expired');
   if (email.isSuppressed && config.mailer_suppress_bounced) {
     return end(parts, email, { state: 'suppressed', answer: suppressedAnswer });

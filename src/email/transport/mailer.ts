@@ -5,6 +5,7 @@
  * same; after a change, the old one finishes its messages.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { inSpan } from '../../shared/trace/current-span.ts';
 import { parseExtraHeaders } from '../message/extra-headers.ts';
 import type { EmailMessage } from '../message/message.ts';
 import { type CapturedTransportParts, createCapturedTransport } from './captured-transport.ts';
@@ -111,7 +112,9 @@ export function createMailer(parts: MailerParts): Mailer {
       warn(config);
       messages.forEach(warnOfLarge);
       const transport = transportFor(config);
-      const results = await Promise.allSettled(messages.map((message) => transport.send(message)));
+      const send = (message: EmailMessage) =>
+        inSpan({ name: `deliver email ${message.kind}`, kind: 'client' }, () => transport.send(message));
+      const results = await Promise.allSettled(messages.map(send));
       return results.map((result) => {
         if (result.status === 'rejected') throw result.reason;
         return result.value;

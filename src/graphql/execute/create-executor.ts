@@ -2,7 +2,7 @@
 import { OperationTypeNode } from 'graphql';
 import type { FlightResult } from '../../postgres/wire/flight.ts';
 import { PublicError } from '../../shared/errors.ts';
-import type { Stopwatch } from '../../shared/observation.ts';
+import { type Stages, Stopwatch } from '../../shared/stopwatch.ts';
 import { chooseDocument } from '../documents/trusted-list.ts';
 import { joinTexts, type Text, textTooLarge, utf8Bytes } from './answer/compressed-text.ts';
 import { committedTooLarge, toErrorEntry, toPublicError } from './answer/public-error.ts';
@@ -20,7 +20,7 @@ export function createExecutor(options: ExecuteOptions): Executor {
     async execute(caller, named, context): Promise<Answer> {
       const weight = context.isLive === true ? 0 : 1;
       running += weight;
-      const watch: Stopwatch = { parseMs: 0, compileMs: 0, runMs: 0 };
+      const watch = new Stopwatch(context.span ?? null);
       const written: Written | null = options.replicas === null ? null : { position: null };
       try {
         const query = chooseDocument(options.trusted?.list ?? null, named, context.anyDocument);
@@ -33,7 +33,7 @@ export function createExecutor(options: ExecuteOptions): Executor {
         const writtenAt = written?.position ?? null;
         return writtenAt === null ? answer : { ...answer, writtenAt };
       } catch (error) {
-        const { requestId } = context;
+        const { requestId, span } = context;
         const { observe, maxResponseBytes } = options;
         const nothingRan = {
           showHints: false,
@@ -44,7 +44,7 @@ export function createExecutor(options: ExecuteOptions): Executor {
           hideUnsent: (_step: number, message: string) => message,
           parsedInput: () => null,
         };
-        const errors = [toPublicError(error, { ...nothingRan, requestId, observe, maxResponseBytes })];
+        const errors = [toPublicError(error, { ...nothingRan, requestId, span, observe, maxResponseBytes })];
         const outcome = { data: undefined, errors, operationName: named.operationName, documentHash: null };
         return toAnswer(outcome, watch);
       } finally {
@@ -115,11 +115,11 @@ function tellUse(
   return new PublicError(code, `${message} The requests before it in the batch have used ${used} of ${most}.`, details);
 }
 
-function toAnswer(outcome: Outcome, stages: Stopwatch): Answer {
-  const { data, errors, operationName, documentHash } = outcome;
+function toAnswer(outcome: Outcome, stages: Stages): Answer {
+  const { data, errors, operationName, operationType, documentHash } = outcome;
   const codes = errors.map(({ code }) => code);
   const body = outcome.body ?? toBody(data, errors);
-  return { body, executed: data !== undefined, codes, operationName, documentHash, stages };
+  return { body, executed: data !== undefined, codes, operationName, operationType, documentHash, stages };
 }
 
 // The database's data goes into the body unchanged.

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import type { AnswerFacts } from '../../shared/observation.ts';
+import type { Span } from '../../shared/trace/span.ts';
 import type { NamedDocument } from '../documents/trusted-list.ts';
 import type { Text } from './answer/compressed-text.ts';
 import type { BatchUse } from './batch-use.ts';
@@ -22,6 +23,8 @@ export interface ChosenRequest {
 /** Facts about a request besides its body. */
 export interface RequestContext {
   readonly requestId: string;
+  /** Its span; absent: nobody records it. */
+  readonly span?: Span | null;
   /** The key for fair queueing: the user, or the network of a caller without a user. */
   readonly queuedAs: string;
   /** Aborted on disconnect; cancels the statement. */

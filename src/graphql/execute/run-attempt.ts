@@ -49,16 +49,20 @@ export interface Outcome {
   readonly body?: Text;
   readonly errors: readonly PublicError[];
   readonly operationName: string | null;
+  readonly operationType?: CompiledOperation['kind'];
   readonly documentHash: string | null;
 }
+
+/** What is known of a request beside its answer. */
+type OutcomeFacts = Pick<Outcome, 'operationName' | 'operationType' | 'documentHash'>;
 
 /** The statements of an operation failed and all is rolled back, or the answer of a committed mutation is too large. */
 export class FailedRun extends Error {
   override readonly name = 'FailedRun';
   readonly scope: ErrorScope;
-  readonly outcome: Pick<Outcome, 'operationName' | 'documentHash'>;
+  readonly outcome: OutcomeFacts;
 
-  constructor(cause: unknown, scope: ErrorScope, outcome: Pick<Outcome, 'operationName' | 'documentHash'>) {
+  constructor(cause: unknown, scope: ErrorScope, outcome: OutcomeFacts) {
     super('The statements of an operation failed.', { cause });
     this.scope = scope;
     this.outcome = outcome;
@@ -81,7 +85,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   const limits = context.unlimited ? null : options.limits;
   const mayDiscover = context.showHints || shared.suggestions;
   const document = shared.documents.prepare(request.query, limits?.maxTokens ?? null, mayDiscover);
-  watch.parseMs += performance.now() - parseStart;
+  watch.add('parse', parseStart);
   if (document.kind === 'refused') {
     if (document.fatal) {
       return { data: undefined, errors: document.errors, operationName: null, documentHash: document.hash };
@@ -126,8 +130,8 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   const refusal = orRefusal(PublicError, () => assertOperationLimits(compiled, variables, limits));
   if (refusal) return refuse([refusal], hash, name);
   noteUse(context, compiled, variables);
-  watch.compileMs += performance.now() - compileStart;
-  const outcome = { operationName: name, documentHash: hash };
+  watch.add('compile', compileStart);
+  const outcome = { operationName: name, operationType: compiled.kind, documentHash: hash };
   const run: CompiledRun = { attempt, document: document.document, compiled, variables, outcome };
   const result = await runCounting(options, execution, run, () => compileCounting(compiler, variables));
   const introspectionClues = result.errors.map(({ code }) =>
@@ -168,7 +172,7 @@ interface CompiledRun {
   readonly document: DocumentNode;
   readonly compiled: CompiledOperation;
   readonly variables: Variables;
-  readonly outcome: Pick<Outcome, 'operationName' | 'documentHash'>;
+  readonly outcome: OutcomeFacts;
 }
 
 /** Runs it, with long objects counted where it meets one. @param count Compiles it in that way, now and from now on. */
@@ -286,6 +290,7 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
   return {
     model: run.attempt.role.shared.model,
     requestId: execution.context.requestId,
+    span: execution.context.span,
     observe: options.observe,
     showHints: execution.context.showHints,
     maxResponseBytes: options.maxResponseBytes,
@@ -361,9 +366,9 @@ function directiveProblem(options: ExecuteOptions, execution: Execution, attempt
   if (problem === null) return null;
   const prefix = 'Error while loading schema, check comment directives.';
   if (problem.visible) return new PublicError('DIRECTIVE_INVALID', `${prefix} ${problem.object}: ${problem.problem}`);
-  const id = execution.context.requestId;
+  const { requestId: id, span } = execution.context;
   const error = new Error(`${problem.object}: ${problem.problem}`);
-  options.observe({ kind: 'masked_error', id, requestId: id, error });
+  options.observe({ kind: 'masked_error', id, requestId: id, span, error });
   return new PublicError('DIRECTIVE_INVALID', prefix, { extensions: { id } });
 }
 

@@ -10,7 +10,8 @@ import type { ApiPool } from '../../postgres/pool/pool.ts';
 import type { ReplicaNeed } from '../../postgres/pool/replica.ts';
 import type { Replicas } from '../../postgres/pool/replicas.ts';
 import type { FlightResult } from '../../postgres/wire/flight.ts';
-import type { Observe, Stopwatch } from '../../shared/observation.ts';
+import type { Observe } from '../../shared/observation.ts';
+import type { Stopwatch } from '../../shared/stopwatch.ts';
 import { bytesLeft } from '../compile/input/bind-slot.ts';
 import type { TrustedDocuments } from '../documents/trusted-documents.ts';
 import type { ChosenRequest, RequestContext } from './executor.ts';
@@ -109,6 +110,7 @@ export async function runFlight(
 ): Promise<readonly (FlightResult | null)[]> {
   const { role } = attempt;
   const { pool, replicas } = options;
+  const { span } = execution.context;
   const flight: RunAsOptions = {
     ...work,
     caller: execution.caller,
@@ -123,22 +125,19 @@ export async function runFlight(
     readOnly: options.readOnlyQueries && !work.mutation,
     preRequest: work.isRequest ? role.preRequest : null,
     signal: execution.context.signal,
+    watch: execution.watch,
+    traceId: span?.isInDatabase ? span.traceId : null,
   };
-  const start = performance.now();
-  try {
-    if (replicas === null || work.steps.length === 0) return await runAs(pool, flight);
-    if (work.mutation || attempt.isFresh) {
-      const results = await runAs(pool, flight);
-      // If the position cannot be read, the mutation is still committed.
-      if (work.mutation && execution.written !== null)
-        execution.written.position = await replicas.primaryPosition().catch(() => null);
-      return results;
-    }
-    const need = { since: role.readUntil, position: execution.context.minWalPosition ?? null };
-    return await runQuery(pool, replicas, need, flight);
-  } finally {
-    execution.watch.runMs += performance.now() - start;
+  if (replicas === null || work.steps.length === 0) return runAs(pool, flight);
+  if (work.mutation || attempt.isFresh) {
+    const results = await runAs(pool, flight);
+    // If the position cannot be read, the mutation is still committed.
+    if (work.mutation && execution.written !== null)
+      execution.written.position = await replicas.primaryPosition().catch(() => null);
+    return results;
   }
+  const need = { since: role.readUntil, position: execution.context.minWalPosition ?? null };
+  return runQuery(pool, replicas, need, flight);
 }
 
 /**

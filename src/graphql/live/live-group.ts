@@ -14,7 +14,7 @@ import { type EndReason, eventOf, type Subscriber } from './live-event.ts';
 export interface LiveOperation {
   readonly caller: Caller;
   readonly request: GraphQLRequest;
-  readonly context: Pick<RequestContext, 'requestId' | 'queuedAs' | 'showHints' | 'unlimited' | 'anyDocument'>;
+  readonly context: Pick<RequestContext, 'requestId' | 'span' | 'queuedAs' | 'showHints' | 'unlimited' | 'anyDocument'>;
 }
 
 /** Runs an operation once. Rejects only for errors of ours. */

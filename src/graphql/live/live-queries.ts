@@ -11,10 +11,12 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { parsePosition } from '../../postgres/wire/wal-position.ts';
 import { errorAnswer } from '../../server/error-body.ts';
 import type { LiveState } from '../../server/metrics/read-states.ts';
+import { endOfOperation } from '../../server/request-span.ts';
 import { loggableName } from '../../server/track-requests.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { mergeCalls } from '../../shared/merge-calls.ts';
 import type { Observe, SubscriptionObservation } from '../../shared/observation.ts';
+import type { Tracer } from '../../shared/trace/span.ts';
 import type { Executor } from '../execute/executor.ts';
 import type { RelationsOfRun } from '../execute/read-relations.ts';
 import { joinChanges, type LiveChange } from './change.ts';
@@ -38,6 +40,7 @@ interface LiveOptions {
   /** Whether requests wait for a connection. */
   readonly isBusy: () => boolean;
   readonly observe: Observe;
+  readonly tracer: Tracer;
 }
 
 /** The hold of a subscriber on its subscription. */
@@ -218,10 +221,11 @@ export class LiveQueries {
   ): void {
     const operationName = loggableName(document.operationName);
     const { documentHash } = document;
-    const { requestId } = context;
+    const { requestId, span = null } = context;
     this.#options.observe({
       kind: 'subscription',
       requestId,
+      span,
       role: caller.role,
       operationName,
       documentHash,
@@ -311,8 +315,8 @@ export class LiveQueries {
       await group.run(this.#once);
     } catch (error) {
       // A fault of ours; the next change may be answered.
-      const { requestId } = group.operation.context;
-      this.#options.observe({ kind: 'masked_error', id: randomUUID(), requestId, error });
+      const { requestId, span } = group.operation.context;
+      this.#options.observe({ kind: 'masked_error', id: randomUUID(), requestId, span, error });
     }
     this.#running.delete(group);
     const reads = this.#reads.of(group);
@@ -325,14 +329,18 @@ export class LiveQueries {
 
   readonly #once: RunOnce = async (group, signal) => {
     const { caller, request, context } = group.operation;
-    const { executor } = this.#options;
+    const { executor, tracer } = this.#options;
     group.isAsked = this.#watch.mode.isExact;
     // Where each change of the schema is recorded, and makes everything run again.
     const isFixed = this.#watch.mode.isWatched && this.#reads.of(group).isFixed && !group.callsRoutines;
     const reads: RelationsOfRun | null = group.isAsked && !isFixed ? { relations: null, callsRoutines: true } : null;
     // Of now, and so behind the run before, whichever replica that was on.
     const minWalPosition = this.#position === null ? null : await this.#position();
-    const answer = await executor.execute(caller, request, { ...context, signal, isLive: true, minWalPosition, reads });
+    // A trace of its own: a subscription may last for days.
+    const span = tracer.begin('live query', 'internal', { link: context.span?.outgoing ?? null });
+    const run = { ...context, span, signal, isLive: true, minWalPosition, reads };
+    const answer = await executor.execute(caller, request, run);
+    span.end(endOfOperation(answer));
     // Before anybody has the answer: the next change must find the group.
     if (reads !== null || !group.isAsked) await this.#reads.note(group, reads?.relations ?? null);
     group.callsRoutines = reads?.callsRoutines ?? group.callsRoutines;

@@ -18,7 +18,7 @@ export function contextOf(
 ): RequestContext & { readonly caller: Caller } {
   const caller = state.caller as Caller;
   const queuedAs = countedAs(state.identity?.subject ?? null, state.address);
-  return { caller, requestId: id, queuedAs, signal: state, ...privilegesOf(config, caller.role) };
+  return { caller, requestId: id, span: state.span, queuedAs, signal: state, ...privilegesOf(config, caller.role) };
 }
 
 /** Runs a request whose caller is verified. Rejects only for internal errors. */

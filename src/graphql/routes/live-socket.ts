@@ -23,9 +23,12 @@ import { callerOf, type VerifiedCaller } from '../../server/caller/authenticate.
 import { countedAs } from '../../server/caller/client-address.ts';
 import { errorAnswer, shownError } from '../../server/error-body.ts';
 import { graphqlPath } from '../../server/paths.ts';
+import { endOfOperation } from '../../server/request-span.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
 import type { Observe } from '../../shared/observation.ts';
+import { untraced } from '../../shared/trace/span.ts';
+import { readTraceParent } from '../../shared/trace/trace-context.ts';
 import { type Answer, privilegesOf } from '../execute/executor.ts';
 import { eventOf } from '../live/live-event.ts';
 import { GroupSignal } from '../live/live-group.ts';
@@ -238,7 +241,7 @@ async function prepare(
 
 async function answersOf(
   parts: SocketParts,
-  { caller, identity, address, signal, operations, turns }: Connection,
+  { caller, identity, headers, address, signal, operations, turns }: Connection,
   payload: SubscribePayload,
 ): Promise<Answers> {
   if (caller === null || identity === null) throw new PublicError('UNAUTHENTICATED', 'The connection is not open.');
@@ -248,10 +251,20 @@ async function answersOf(
   await parts.count?.({ state: { identity, address } }, { header: () => {} }, 1);
   const request = toRequest(payload as unknown as Readonly<Record<string, unknown>>);
   const queuedAs = countedAs(identity.subject, address);
-  const context = { requestId: randomUUID(), queuedAs, ...privilegesOf(parts.config, caller.role) };
-  return (await parts.executor.isSubscription(caller.role, request, { ...context, signal }))
-    ? new LatestAnswers((subscriber) => parts.live.subscribe({ caller, request, context }, subscriber), signal)
-    : answerOnce(turns, () => parts.executor.execute(caller, request, { ...context, signal }));
+  const { tracer = untraced } = parts;
+  // The connection came with a trace; messages have none.
+  const span = tracer.begin('WebSocket message', 'server', { parent: readTraceParent(headers) });
+  const context = { requestId: randomUUID(), span, queuedAs, ...privilegesOf(parts.config, caller.role) };
+  const execute = async () => {
+    const answer = await parts.executor.execute(caller, request, { ...context, signal });
+    span.end(endOfOperation(answer));
+    return answer;
+  };
+  if (!(await parts.executor.isSubscription(caller.role, request, { ...context, signal })))
+    return answerOnce(turns, execute);
+  // Its runs are traces of their own.
+  span.end({ facts: { 'graphql.operation.type': 'subscription' } });
+  return new LatestAnswers((subscriber) => parts.live.subscribe({ caller, request, context }, subscriber), signal);
 }
 
 /** Goes on after its answer is sent. */

@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 import { parsePosition } from '../../postgres/wire/wal-position.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { type Code, errorCodes, PublicError } from '../../shared/errors.ts';
-import type { Stopwatch } from '../../shared/observation.ts';
+import { noStages, type Stages } from '../../shared/stopwatch.ts';
 import { Utf8Text } from '../../shared/utf8-text.ts';
 import { CompressedText, type Text } from '../execute/answer/compressed-text.ts';
 import { toErrorEntry } from '../execute/answer/public-error.ts';
@@ -103,7 +103,7 @@ async function runMember({ run }: BatchPlace, member: Batch[number], more: Membe
       executed: false,
       codes: [error.code],
       operationName: null,
-      stages: { parseMs: 0, compileMs: 0, runMs: 0 },
+      stages: noStages,
     };
   }
 }
@@ -119,7 +119,7 @@ function joinAnswers(
   bodies: readonly Buffer[],
   position: string | null,
 ): BatchAnswer {
-  const sum = (stage: keyof Stopwatch) => answers.reduce((total, { stages }) => total + stages[stage], 0);
+  const sum = (stage: keyof Stages) => answers.reduce((total, { stages }) => total + stages[stage], 0);
   const text = Buffer.concat(bodies.flatMap((body, index) => [index === 0 ? open : comma, body]).concat(close));
   const whole: Answer = {
     body: new Utf8Text('', text, '', () => {}),
@@ -127,7 +127,7 @@ function joinAnswers(
     codes: answers.flatMap(({ codes }) => codes),
     operationName: null,
     documentHash: null,
-    stages: { parseMs: sum('parseMs'), compileMs: sum('compileMs'), runMs: sum('runMs') },
+    stages: { parseMs: sum('parseMs'), compileMs: sum('compileMs'), waitMs: sum('waitMs'), runMs: sum('runMs') },
     ...(position !== null && { writtenAt: position }),
   };
   return { whole, answer: { ...whole, codes: commonRefusal(answers) } };

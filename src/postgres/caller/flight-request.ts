@@ -1,6 +1,7 @@
 /** The flight of one request: its statements, and what its end tells of the connection. */
 import pg from 'pg';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
+import type { Stopwatch } from '../../shared/stopwatch.ts';
 import { connectionSentinel, temporarySentinel } from '../database-error.ts';
 import type { ApiPool } from '../pool/pool.ts';
 import type { ApiConnection, FlightHow, QueuedRequest } from '../pool/queued-request.ts';
@@ -11,7 +12,7 @@ import { lostStatement } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import { connectionStateOf } from './connection-reset.ts';
 import { preRequestStep } from './pre-request.ts';
-import { type Preamble, planningStep, preambleOf, preambleSteps, sharedPreambleSteps } from './preamble.ts';
+import { type Preamble, planningStep, preambleOf, preambleSteps, sharedPreambleSteps, traceStep } from './preamble.ts';
 import type { SettingsInput } from './settings.ts';
 
 /** One main statement. */
@@ -47,6 +48,10 @@ export interface RunAsOptions extends SettingsInput {
   readonly customPlanning: 'never' | 'once_slow' | 'always';
   /** Aborted on disconnect; cancels the statement. */
   readonly signal: DisconnectSignal | null;
+  /** For the database's log; null: nothing. */
+  readonly traceId?: string | null;
+  /** Measures it; absent: nobody wants to know. */
+  readonly watch?: Stopwatch;
 }
 
 /** A request with its opening and its end. */
@@ -80,6 +85,8 @@ export class FlightRequest implements QueuedRequest {
   sent: readonly string[] = [];
   /** The preamble refused the connection because of state left by another request. */
   isRefusedConnection = false;
+  /** When it had a connection, in terms of `performance.now()`; null: it never had. */
+  sentAt: number | null = null;
 
   constructor(
     pool: ApiPool,
@@ -110,7 +117,9 @@ export class FlightRequest implements QueuedRequest {
     const names = this.#names?.enabled ? this.#names : null;
     const opened =
       shared === null ? preambleSteps(own, connectionStateOf(connection), names) : sharedPreambleSteps(own, shared);
-    const first = this.#plansForValues ? [...opened, planningStep(names)] : opened;
+    const { traceId } = options;
+    const traced = traceId == null ? opened : [...opened, traceStep(traceId, names)];
+    const first = this.#plansForValues ? [...traced, planningStep(names)] : traced;
     this.#first = first;
     if (names === null) {
       this.#main = this.#main.map((step) => ({ ...step, name: '' }));
@@ -118,6 +127,7 @@ export class FlightRequest implements QueuedRequest {
       this.runsUserCode = true;
     }
     this.#counts.flights += 1;
+    this.sentAt = performance.now();
     return new Flight(connection.prepared, { first, main: this.#main }, onEnd, this.memory.hold);
   }
 

@@ -7,6 +7,7 @@
 import type { TransactionDefaults } from '../wire/driver.ts';
 import { encodeSteps, type FlightStep } from '../wire/flight.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
+import { setApplicationName, tracedName } from '../wire/traced-name.ts';
 import type { Caller } from './caller.ts';
 import { type ConnectionState, connectionReset } from './connection-reset.ts';
 import {
@@ -79,6 +80,11 @@ export function sharedPreambleSteps({ settings }: Preamble, defaults: Transactio
 /** Sent after the preamble of a flight whose statements get custom plans. `names` null: unnamed. */
 export function planningStep(names: StatementNames | null): FlightStep {
   return fixedStep(planForValues, names);
+}
+
+/** Sent after the preamble, so that PostgreSQL logs the trace with what follows; a step of its own, for few requests. */
+export function traceStep(traceId: string, names: StatementNames | null): FlightStep {
+  return { ...fixedStep(setApplicationName, names), values: [tracedName(traceId)] };
 }
 
 /** Steps that reset a connection. `names` null: nothing named runs, so a check for foreign names is not needed. */

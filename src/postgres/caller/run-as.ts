@@ -8,7 +8,7 @@
  */
 import { DatabaseError, type DatabaseErrorKind, toDatabaseError } from '../database-error.ts';
 import type { ApiPool } from '../pool/pool.ts';
-import type { BatchEntry } from '../pool/queued-request.ts';
+import type { BatchEntry, EntryEnd } from '../pool/queued-request.ts';
 import type { FlightOutcome, FlightResult } from '../wire/flight.ts';
 import { lostStatement } from '../wire/prepared-statements.ts';
 import {
@@ -91,6 +91,7 @@ async function send(
   refuseIfOver(request);
   let watch: FlightWatch | null = null;
   const queued = new FlightRequest(pool, request, { named, alone, onOverflow: () => watch?.giveUp('size') });
+  const since = performance.now();
   const entry = pool.batches.enqueue(queued, {
     role: request.options.caller.role,
     caller: request.options.queuedAs,
@@ -98,6 +99,9 @@ async function send(
   watch = new FlightWatch(queued, entry, request);
   const end = await entry.end;
   watch.stop();
+  const { watch: stopwatch, mutation } = request.options;
+  const operation = mutation ? 'TRANSACTION' : 'SELECT';
+  stopwatch?.addFlight({ since, sentAt: queued.sentAt, server: pool.server, operation, problem: problemOf(end) });
   switch (end.kind) {
     case 'answered': {
       const { sent: names, isRefusedConnection } = queued;
@@ -111,6 +115,12 @@ async function send(
     case 'withdrawn':
       throw givenUp(watch.reason);
   }
+}
+
+/** Undefined: it was answered. */
+function problemOf(end: EntryEnd): unknown {
+  if (end.kind === 'answered') return end.outcome.kind === 'failed' ? end.outcome.problem : undefined;
+  return end.kind === 'refused' ? end.problem : { code: end.kind };
 }
 
 /** Fails before anything is sent, so nothing can have run. */

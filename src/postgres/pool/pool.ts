@@ -3,6 +3,8 @@
  * waiting (connection-queue.ts), the driver's pool opening and closing.
  */
 
+import type { SpanFacts } from '../../shared/trace/span.ts';
+import { serverFacts } from '../server-facts.ts';
 import {
   checkDirect,
   createDriverPool,
@@ -31,6 +33,8 @@ export interface ApiPool {
   readonly batches: FlightBatches;
   readonly slowPlans: SlowPlans;
   readonly counts: FlightCounts;
+  /** Where the database is, by semantic conventions. */
+  readonly server: SpanFacts;
   state(): PoolState;
   /** Opens a connection, so that the first request has one. On failure, the requests will report it. */
   open(): Promise<void>;
@@ -103,6 +107,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     batches: new FlightBatches({ queue, slowPlans, waits: counts.waits, acquire, release }),
     slowPlans,
     counts,
+    server: serverFacts(options.connectionString),
     state: () => ({ ...poolState(pool, counts.waits), ...counts, waiting: queue.waiting }),
     open: () =>
       takeConnection(pool, options.waitMs).then(

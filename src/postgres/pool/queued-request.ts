@@ -47,7 +47,7 @@ export interface QueuedRequest {
 }
 
 /** The end of one request in a batch. */
-type EntryEnd =
+export type EntryEnd =
   | { readonly kind: 'answered'; readonly outcome: FlightOutcome }
   /** No connection was available. */
   | { readonly kind: 'refused'; readonly problem: unknown }

@@ -1,4 +1,5 @@
 /** Repeats work on the database while a process serves, one round at a time. */
+import { withSpan } from '../../shared/trace/current-span.ts';
 import { isAway } from '../database-error.ts';
 
 interface WorkParts {
@@ -43,7 +44,8 @@ export class RepeatedWork {
   wake(): void {
     if (this.#timer === null) return;
     this.#isWoken = true;
-    this.#running ??= this.#run().finally(() => {
+    // For nobody's request, even if one has woken it.
+    this.#running ??= withSpan(null, () => this.#run()).finally(() => {
       this.#running = null;
     });
   }

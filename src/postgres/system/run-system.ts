@@ -4,7 +4,9 @@
  * Separate from API requests, so that state left by user functions never gets here, and a burst of requests cannot
  * delay reading the catalog.
  */
+import { currentSpan } from '../../shared/trace/current-span.ts';
 import { DatabaseError } from '../database-error.ts';
+import { serverFacts } from '../server-facts.ts';
 import {
   checkDirect,
   createDriverPool,
@@ -57,6 +59,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
   const names = new StatementNames(options.preparedStatements ?? false);
   const prepared = new WeakMap<DriverClient, PreparedStatements>();
   const waits = newWaits();
+  const server = serverFacts(options.connectionString);
 
   function preparedOf(client: DriverClient): PreparedStatements {
     const known = prepared.get(client) ?? new PreparedStatements(maxPrepared);
@@ -74,7 +77,8 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
       (taken) => (names.enabled && !prepared.has(taken) ? prepareWhereDirect(taken, names, options) : null),
     );
     waits.observe((performance.now() - since) / 1000);
-    const connection = { client, prepared: preparedOf(client), names, answerWithinMs, ranUserCode: false };
+    currentSpan()?.part('wait for a connection', since);
+    const connection = { client, prepared: preparedOf(client), names, answerWithinMs, server, ranUserCode: false };
     let lost = false;
     try {
       return await run(connection);

@@ -6,12 +6,15 @@
  * sends a Sync behind each statement, so those behind a failed `begin` would run without them.
  */
 import { invariant } from '../../shared/invariant.ts';
+import { currentSpan, inSpan, type SpanPart } from '../../shared/trace/current-span.ts';
+import type { SpanFacts } from '../../shared/trace/span.ts';
 import { type DatabaseError, mayEndConnection, toDatabaseError } from '../database-error.ts';
 import { terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import { Flight, type FlightOutcome } from '../wire/flight.ts';
 import { lostStatement, type PreparedStatements } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
+import { setApplicationName, tracedName } from '../wire/traced-name.ts';
 import { afterUnpaused } from '../wire/unpaused-clock.ts';
 import { ObjectRows, type Rows } from './system-rows.ts';
 
@@ -22,6 +25,8 @@ export interface SystemConnection {
   readonly names: StatementNames;
   /** Longest wait for an answer in milliseconds; null: no limit. */
   readonly answerWithinMs: number | null;
+  /** Where the database is, by semantic conventions. */
+  readonly server: SpanFacts;
   /** User code ran and may have left anything on the connection. */
   ranUserCode: boolean;
 }
@@ -82,9 +87,30 @@ export async function runSystemSteps(
   begin: string | null = null,
 ): Promise<SystemResult> {
   const preamble: SystemStatement[] = begin === null ? [] : [{ text: begin, values: [] }];
-  if (!isInTransaction(connection)) preamble.push(pinSettings);
-  const { results, ...rest } = await send(connection, [...preamble, ...statements]);
+  if (!isInTransaction(connection)) {
+    const span = currentSpan();
+    preamble.push(pinSettings);
+    if (span?.isInDatabase) preamble.push({ text: setApplicationName, values: [tracedName(span.traceId)] });
+  }
+  const run = () => send(connection, [...preamble, ...statements]);
+  const isRecorded = currentSpan()?.isRecorded === true;
+  const { results, ...rest } = isRecorded ? await inSpan(partOf(connection, statements), run) : await run();
   return { ...rest, results: results.slice(preamble.length) };
+}
+
+/** The names of operations alone: statements are the gateway's, but their texts are long. */
+function partOf({ server }: SystemConnection, statements: readonly SystemStatement[]): SpanPart {
+  const operations = new Set(statements.map(({ text }) => /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'SELECT'));
+  const [first = 'SELECT'] = operations;
+  const operation = operations.size === 1 ? first : 'BATCH';
+  const facts = {
+    ...server,
+    'db.system.name': 'postgresql',
+    'db.operation.name': operation,
+    'db.operation.batch.size': statements.length > 1 ? statements.length : undefined,
+  };
+  const endOf = ({ error }: SystemResult) => ({ error: error === null ? undefined : (error.sqlstate ?? error.kind) });
+  return { name: `${operation} ${server['db.namespace'] ?? ''}`.trimEnd(), kind: 'client', facts, endOf };
 }
 
 /** Runs one statement that PostgreSQL refuses inside a transaction. Nothing is pinned, so it must look up no names. */

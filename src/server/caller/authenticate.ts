@@ -100,9 +100,13 @@ export async function createAuthenticator(
   return Object.assign(authenticate, { now: () => clock.now() });
 }
 
-/** The facts of a request that the database gets. The length of the body would make a caller of each body. */
+/**
+ * The facts of a request that the database gets. Length and trace would make a caller of each request, whose settings
+ * are prepared anew.
+ */
 export function callerOf(identity: VerifiedCaller, headers: IncomingHttpHeaders, method: string, path: string): Caller {
-  const { authorization: _token, apikey: _key, cookie: _cookie, 'content-length': _length, ...visible } = headers;
+  const { authorization: _token, apikey: _key, cookie: _cookie, ...open } = headers;
+  const { 'content-length': _length, traceparent: _trace, tracestate: _state, ...visible } = open;
   return { role: identity.role, claims: identity.claims, headers: JSON.stringify(visible), method, path };
 }
 

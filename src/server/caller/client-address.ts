@@ -26,9 +26,10 @@ export function createClientAddress(trustedProxies: readonly string[], observe: 
       const address = ofConnection(request);
       if (!isWarned && request.headers['x-forwarded-for'] !== undefined) {
         isWarned = true;
-        const message = `A request from ${address} has the header X-Forwarded-For, which is ignored: all clients behind that address share its limits.`;
-        const hint = `If ${address} is your proxy, set --trusted-proxies to its address.`;
-        observe({ kind: 'warning', message, hint });
+        const message =
+          'A request has the header X-Forwarded-For, which is ignored: all clients behind its address share its limits.';
+        const hint = 'If that address is your proxy, set --trusted-proxies to it.';
+        observe({ kind: 'warning', message, hint, address });
       }
       return address;
     };

@@ -2,7 +2,7 @@
  * Caches the caller of a request by its headers: clients send the same ones again. A repeated request needs one look-up,
  * and its caller is the same object, by which the settings for the database are cached (postgres/caller/preamble.ts).
  *
- * All headers except the body's length must be equal. They are the key as they are, with the token, because hashing
+ * All headers except the body's length and the trace must be equal. They are the key as they are, with the token, because hashing
  * them takes four times as long as the look-up. Verification expires as in `authenticate`.
  */
 import type { FastifyRequest } from 'fastify';
@@ -46,14 +46,22 @@ export function rememberCallers(authenticate: Authenticate): FindCaller {
   };
 }
 
+const perRequest: ReadonlySet<string> = new Set(['content-length', 'traceparent', 'tracestate']);
+
 /** Names and values as sent, in order, each with its length, so that different lists have different keys. */
 function keyOf({ method, raw: { rawHeaders } }: FastifyRequest): string {
   let text = method;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
-    if (name.length === 14 && name.toLowerCase() === 'content-length') continue;
+    if (isPerRequest(name)) continue;
     const value = rawHeaders[at + 1] as string;
     text += `\n${name.length} ${value.length} ${name}${value}`;
   }
   return text;
+}
+
+/** Headers that `callerOf` leaves out. */
+function isPerRequest(name: string): boolean {
+  const { length } = name;
+  return (length === 14 || length === 11 || length === 10) && perRequest.has(name.toLowerCase());
 }

@@ -13,6 +13,9 @@ import { isIP, type LookupFunction } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { createUnzip } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
+import { currentSpan, inSpan } from '../trace/current-span.ts';
+import type { SpanEnd } from '../trace/span.ts';
+import { traceHeaders } from '../trace/trace-context.ts';
 import { type ProxyVariables, proxyVariables } from './proxy.ts';
 
 /** Checks and opens connections to other machines. */
@@ -74,35 +77,54 @@ function createFetch(lookup: LookupFunction | null, proxy: ProxyVariables): type
   const hasProxy = proxy.http_proxy !== '' || proxy.https_proxy !== '';
   return async (input, init) => {
     const request = new Request(input, init);
-    const { protocol, hostname } = new URL(request.url);
+    const { protocol, hostname, port } = new URL(request.url);
     const literal = hostname.replace(/^\[(.*)\]$/, '$1');
     // An IP address is never passed to `lookup`.
     if (lookup !== null && isIP(literal) !== 0 && !isPublic(literal)) throw refusal(hostname);
     if (lookup !== null && hasProxy) await refusePrivate(hostname);
     const [send, agent] = protocol === 'https:' ? [httpsRequest, agents.https] : [httpRequest, agents.http];
     const { method, signal } = request;
-    const headers = { ...defaultHeaders, ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' };
+    const given = { ...defaultHeaders, ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' };
     const body = Buffer.from(await request.arrayBuffer());
-    const options = { agent, method, signal, headers, ...(lookup !== null && { lookup }) };
-    return new Promise((resolve, reject) => {
-      const sent = send(request.url, options);
-      sent.on('response', (answer) => {
-        try {
-          resolve(toResponse(answer));
-        } catch (error) {
-          // `Response` takes fewer statuses and reasons than the parser. Uncaught, the error would end the process.
-          answer.destroy();
-          reject(error);
-        }
+    const call = () =>
+      new Promise<Response>((resolve, reject) => {
+        const headers = { ...given, ...outgoingHeaders() };
+        const options = { agent, method, signal, headers, ...(lookup !== null && { lookup }) };
+        const sent = send(request.url, options);
+        sent.on('response', (answer) => {
+          try {
+            resolve(toResponse(answer));
+          } catch (error) {
+            // `Response` takes fewer statuses and reasons than the parser. Uncaught, the error would end the process.
+            answer.destroy();
+            reject(error);
+          }
+        });
+        sent.on('upgrade', (_answer, socket) => {
+          socket.destroy();
+          reject(new Error('The server has changed the protocol.'));
+        });
+        sent.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+        sent.end(body.length === 0 ? undefined : body);
       });
-      sent.on('upgrade', (_answer, socket) => {
-        socket.destroy();
-        reject(new Error('The server has changed the protocol.'));
-      });
-      sent.on('error', (error) => reject(signal.aborted ? signal.reason : error));
-      sent.end(body.length === 0 ? undefined : body);
-    });
+    // Paths and queries may contain secrets.
+    const facts = {
+      'http.request.method': method,
+      'server.address': literal,
+      'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+    };
+    return inSpan({ name: method, kind: 'client', facts, endOf: endOfAnswer }, call);
   };
+}
+
+function endOfAnswer({ status }: Response): SpanEnd {
+  return { facts: { 'http.response.status_code': status }, error: status >= 400 ? String(status) : undefined };
+}
+
+/** The trace of the request that asks, and nothing else of it: what else came with it may be meant for us alone. */
+function outgoingHeaders(): Readonly<Record<string, string>> {
+  const outgoing = currentSpan()?.outgoing ?? null;
+  return outgoing === null ? {} : traceHeaders(outgoing);
 }
 
 /** Refuse if any address is private: the next connection might use it. */

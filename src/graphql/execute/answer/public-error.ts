@@ -11,6 +11,7 @@ import { preRequestSentinel } from '../../../postgres/caller/pre-request.ts';
 import { DatabaseError, isImpossibleRegex, preRequestStepNumber } from '../../../postgres/database-error.ts';
 import { type Code, PublicError } from '../../../shared/errors.ts';
 import type { Observe } from '../../../shared/observation.ts';
+import type { Span } from '../../../shared/trace/span.ts';
 import type { ValueLanguage } from '../../compile/input/plan-budget.ts';
 import type { ObjectsPlace } from '../../compile/plan/plan.ts';
 import type { RowReading } from '../../compile/print/print-operation.ts';
@@ -25,6 +26,7 @@ import { isConstraintVisible, isVisibleMessage, visibleTable } from './visible-m
 export interface ErrorScope {
   readonly model: Model | null;
   readonly requestId: string;
+  readonly span?: Span | null | undefined;
   readonly observe: Observe;
   /** Hints may name hidden objects: for the service role, and on a local project. */
   readonly showHints: boolean;
@@ -371,8 +373,8 @@ function mask(error: unknown, scope: ErrorScope, { code, message } = unexpected)
 }
 
 /** Returns the id of the error in the log. */
-function observeMasked(error: unknown, { observe, requestId }: ErrorScope): string {
+function observeMasked(error: unknown, { observe, requestId, span }: ErrorScope): string {
   const id = randomUUID();
-  observe({ kind: 'masked_error', id, requestId, error });
+  observe({ kind: 'masked_error', id, requestId, span, error });
   return id;
 }

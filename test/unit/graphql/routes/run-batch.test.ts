@@ -11,7 +11,7 @@ test('a batch reserves memory for the answers it has and the one that is being m
   const client = { aborted: false, hold, addEventListener() {}, removeEventListener() {} };
   const run: BatchPlace['run'] = async (_request, { signal }) => {
     signal?.hold?.(50);
-    const stages = { parseMs: 0, compileMs: 0, runMs: 0 };
+    const stages = { parseMs: 0, compileMs: 0, waitMs: 0, runMs: 0 };
     return { body: 'x'.repeat(100), executed: true, codes: [], operationName: null, stages };
   };
   const members = ['a', 'b', 'c'].map((name) => ({ query: `{ ${name} }` }));

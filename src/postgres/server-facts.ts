@@ -1,0 +1,15 @@
+/** What spans say of a database server: where it is, and never who logs in. */
+import { decodePart, parseConnectionUrl } from '../config/connection-url.ts';
+import type { SpanFacts } from '../shared/trace/span.ts';
+
+/** By the semantic conventions of OpenTelemetry. */
+export function serverFacts(connectionString: string): SpanFacts {
+  const url = parseConnectionUrl(connectionString);
+  if (url === null) return {};
+  const { hostname, port, pathname, searchParams } = url;
+  return {
+    'server.address': searchParams.get('host') || decodePart(hostname) || 'localhost',
+    'server.port': Number(port || searchParams.get('port') || 5432),
+    'db.namespace': decodePart(pathname.slice(1)) || undefined,
+  };
+}
