@@ -59,6 +59,8 @@ export class DatabaseError extends Error {
   readonly hidesRow: boolean = false;
   /** The role lacks a privilege for what the statement itself names. */
   readonly lacksPrivilege: boolean = false;
+  /** A policy refused a row. */
+  readonly violatesPolicy: boolean = false;
   /** The language of the invalid value, if the SQLSTATE is one for errors in statements. */
   readonly inValue: 'jsonpath' | 'tsquery' | 'regconfig' | null = null;
   /** What the server did not find possible, where SQLSTATE alone does not tell. */
@@ -215,6 +217,7 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     repeatsRow: problem.routine === 'ExecOnConflictUpdate' && problem.code === '21000' && !ofFunction,
     hidesRow: problem.routine === 'ExecWithCheckOptions' && problem.code === '55000' && !ofFunction,
     lacksPrivilege: problem.routine === 'aclcheck_error' && !ofFunction,
+    violatesPolicy: problem.routine === 'ExecWithCheckOptions' && problem.code === '42501',
     impossible: refusedBy(problem, ofFunction),
     ofFunction,
     inValue: valueParsers.get(problem.routine ?? '') ?? null,

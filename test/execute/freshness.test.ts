@@ -147,6 +147,24 @@ describe('without the trigger', () => {
     expect((await answer).errors).toBeUndefined();
   });
 
+  test('a row that a policy refuses is refused without a look at the catalog', async () => {
+    const database = await createDatabase(
+      schema,
+      'alter table part enable row level security; create policy none on part for insert with check (id < 0)',
+    );
+    const execution = await startExecution(database);
+    const query = 'mutation { insertIntoPartCollection(objects: [{ id: 1 }]) { affectedCount } }';
+    await execution.run('anon', query);
+    const holder = new pg.Client(database.url);
+    await holder.connect();
+    atEnd(() => holder.end());
+    // A look would wait.
+    await holder.query('begin; lock pg_catalog.pg_rewrite in access exclusive mode');
+    const { errors } = await execution.run('anon', query);
+    await holder.query('rollback');
+    expect(errors).toMatchObject([{ extensions: { code: 'PERMISSION_DENIED' } }]);
+  });
+
   test('a statement that the database refuses because a column is gone is answered on a new model', async () => {
     const database = await createDatabase(schema);
     const execution = await startExecution(database);

@@ -89,6 +89,8 @@ async function requiredModelTime(
   if (!(cause instanceof DatabaseError)) return null;
   if (cause.kind === 'stale') return failure.arrival;
   if (cause.kind !== 'statement' || cause.sqlstate === null || !outdatedStates.has(cause.sqlstate)) return null;
+  // The catalog of now has refused the row, whatever the model.
+  if (cause.violatesPolicy) return null;
   const now = performance.now();
   // The check itself fails if the trigger was removed meanwhile; the next model accounts for that.
   if (cause.step === 0) return attempt.role.catalog.hasChangeTrigger && isAboutOurTrigger(cause) ? now : null;
