@@ -117,7 +117,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     sendTestEmail: (settings, message) => sendTestEmail({ mailer, outbox }, settings, message),
     receiveEvents: createEventReceiver({ database, egress, clock }),
     sendText: createSendText({ clock, database: side, observe, egress }),
-    providers: createProviderSignIn(createIssuers(egress), clock),
+    providers: createProviderSignIn(createIssuers(egress), clock, observe),
     hooks,
     linkKey: deriveKey(config, 'emailed links'),
     issuer: config.jwtIssuer ?? authUrl,

@@ -6,8 +6,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
-import type { AnswerFacts, Observe, RequestObservation } from '../shared/observation.ts';
-import { noStages } from '../shared/stopwatch.ts';
+import type { AnswerFacts, AuthAttempt, Observe, ObservedStages, RequestObservation } from '../shared/observation.ts';
+import { noStages, Stopwatch } from '../shared/stopwatch.ts';
 import { withSpan } from '../shared/trace/current-span.ts';
 import type { Span, Tracer } from '../shared/trace/span.ts';
 import { readTraceParent } from '../shared/trace/trace-context.ts';
@@ -79,6 +79,7 @@ class TrackedRequest implements RequestState {
   refusedPath: RequestState['refusedPath'] = null;
   answer: RequestState['answer'] = null;
   errorCode: RequestState['errorCode'] = null;
+  attempt: RequestState['attempt'] = null;
   bytes = 0;
   streamsSince: RequestState['streamsSince'] = null;
   shed = false;
@@ -132,6 +133,7 @@ class TrackedRequest implements RequestState {
 function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: Observe): void {
   const { state } = request;
   const { answer } = state;
+  const now = performance.now();
   const path = requestPath(request);
   const observation: RequestObservation = {
     kind: 'request',
@@ -146,8 +148,9 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
     operationName: loggableName(answer?.operationName ?? null),
     documentHash: answer?.documentHash ?? null,
     codes: answer?.codes ?? (state.errorCode === null ? [] : [state.errorCode]),
-    stages: { authenticateMs: state.authenticateMs, ...(answer?.stages ?? noStages) },
-    totalMs: (state.streamsSince ?? performance.now()) - state.startedAt,
+    stages: stagesOf(state, now),
+    attempt: state.attempt,
+    totalMs: (state.streamsSince ?? now) - state.startedAt,
     bytes: state.bytes,
     aborted: state.aborted && state.streamsSince === null,
     shed: state.shed,
@@ -155,6 +158,13 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
   };
   endRequestSpan(observation, state);
   observe(observation);
+}
+
+function stagesOf({ authenticateMs, answer }: RequestState, now: number): ObservedStages {
+  const stages = answer?.stages ?? noStages;
+  const { parseMs, compileMs, waitMs, runMs } = stages;
+  const endedAt = stages instanceof Stopwatch ? stages.endedAt : null;
+  return { authenticateMs, parseMs, compileMs, waitMs, runMs, serializeMs: endedAt === null ? 0 : now - endedAt };
 }
 
 /** Header of requests that the studio sends on its own (src/studio/app/shared/api.ts). */
@@ -201,6 +211,8 @@ interface RequestState extends DisconnectSignal {
   answer: AnswerFacts | null;
   /** Error code of an answer of the auth service or the management API. */
   errorCode: string | null;
+  /** What it tries at the auth service; null for other requests. */
+  attempt: AuthAttempt | null;
   bytes: number;
   /**
    * When a stream began that ends with its client, in terms of `performance.now()`; null: none. The request counts as

@@ -154,6 +154,8 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
     runs,
     ended,
   }) => info('subscription', { id, role, operation, document, ms: round(totalMs), events, runs, ended }),
+  external_call: ({ service, name, outcome, durationMs }) =>
+    debug('external call', { service, name, outcome, ms: round(durationMs) }),
   listening: ({ url }) => info('listening', { url }),
   stopping: () => info('stopping'),
   stopped: () => info('stopped'),
@@ -238,6 +240,7 @@ function requestFields(observation: RequestObservation, { showAddress }: LoggerO
     compileMs: round(stages.compileMs),
     waitMs: round(stages.waitMs),
     runMs: round(stages.runMs),
+    serializeMs: round(stages.serializeMs),
     bytes: observation.bytes,
     ...(observation.aborted && { aborted: true }),
   };

@@ -24,6 +24,15 @@ export interface AnswerFacts {
 /** Durations of a request's stages in milliseconds; 0 for stages not reached. */
 export interface ObservedStages extends Stages {
   readonly authenticateMs: number;
+  /** From the end of the last stage to that of the answer. */
+  readonly serializeMs: number;
+}
+
+/** What somebody tried at the auth service; the codes of the answer say how it ended. */
+export interface AuthAttempt {
+  readonly action: 'sign_in' | 'sign_up' | 'refresh' | 'verify' | 'second_factor';
+  /** One of a few words of ours, such as the grant type or the kind of the link. */
+  readonly method: string;
 }
 
 /** A request that was answered, or whose client disconnected first. */
@@ -46,6 +55,8 @@ export interface RequestObservation {
   /** Codes of the answer's errors, in order, from our tables: this one, the auth service's, the management API's. */
   readonly codes: readonly string[];
   readonly stages: ObservedStages;
+  /** Null for other requests. */
+  readonly attempt: AuthAttempt | null;
   readonly totalMs: number;
   /** Size of the body before compression. */
   readonly bytes: number;
@@ -55,6 +66,17 @@ export interface RequestObservation {
   readonly shed: boolean;
   /** A page of the studio claims to have sent it on its own. Any client can claim that. */
   readonly fromStudio: boolean;
+}
+
+/** A call to another service, or to a hook in the database. */
+export interface ExternalCall {
+  readonly kind: 'external_call';
+  readonly service: 'hook' | 'provider' | 'captcha' | 'email' | 'text';
+  /** Which of them, as the configuration names it. */
+  readonly name: string;
+  /** `refused`: by its answer. */
+  readonly outcome: 'success' | 'refused' | 'failed';
+  readonly durationMs: number;
 }
 
 /** A subscription that has ended. That of an event stream has the id of its request. */
@@ -78,6 +100,7 @@ export interface SubscriptionObservation {
 export type Observation =
   | RequestObservation
   | SubscriptionObservation
+  | ExternalCall
   /** The server listens at the address. */
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'stopping' }

@@ -192,7 +192,9 @@ test('a provider that is unreachable, or never answers, fails the request at the
   await expect(ask(server.url, 100)).rejects.toThrow(new TextError('the provider did not answer in time'));
   await server.stop();
   await expect(ask(server.url, 60_000)).rejects.toThrow(new TextError('the provider is unreachable'));
-  expect(observations.map(({ kind }) => kind)).toEqual(['text_not_sent', 'text_not_sent']);
+  const failed = { kind: 'external_call', service: 'text', name: 'twilio', outcome: 'failed' };
+  const told = [failed, { kind: 'text_not_sent' }];
+  expect(observations).toMatchObject([...told, ...told]);
 });
 
 test('messages an hour are counted for all users together', async () => {

@@ -37,7 +37,7 @@ beforeEach(async () => {
 /** An outbox as a process has it. */
 function outboxOn(pool: SystemPool): OutboxWorker {
   const observe = (observation: Observation) => {
-    if (observation.kind !== 'email') observations.push(observation);
+    if (!['email', 'external_call'].includes(observation.kind)) observations.push(observation);
   };
   const urls = { authUrl: 'https://db.test/auth/v1', inboxUrl: 'https://db.test/studio/inbox' };
   const mailer = createMailer({ database: pool, ...urls, observe, clock });

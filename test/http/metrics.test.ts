@@ -152,7 +152,8 @@ describe('what they count', () => {
     await ask(operation('{ mistake }'));
     const after = await get(own());
     const grown = (series: string) => (valueIn(after.text, series) ?? 0) - (valueIn(before.text, series) ?? 0);
-    for (const name of ['authenticate', 'parse', 'compile', 'run']) expect(grown(stage(name, 'success'))).toBe(1);
+    for (const name of ['authenticate', 'parse', 'compile', 'wait', 'flight', 'serialize'])
+      expect(grown(stage(name, 'success'))).toBe(1);
     expect([grown(stage('parse', 'client_error')), grown(stage('compile', 'client_error'))]).toEqual([1, 0]);
     expect(grown(refused)).toBe(1);
   });

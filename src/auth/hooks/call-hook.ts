@@ -10,6 +10,7 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { type Egress, unrestrictedEgress } from '../../shared/egress/egress.ts';
+import { observeCall } from '../../shared/external-call.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { inSpan } from '../../shared/trace/current-span.ts';
@@ -59,8 +60,10 @@ export function createHooks(parts: HookParts): Hooks {
   return {
     async ask(tx, call) {
       try {
+        const isRefusal = (error: unknown) => error instanceof HookError && error.reason === null;
         const ask = async () => readAnswer(await askTarget(parts, tx, call));
-        return await inSpan({ name: `hook ${call.name}`, kind: 'internal' }, ask);
+        const askInSpan = () => inSpan({ name: `hook ${call.name}`, kind: 'internal' }, ask);
+        return await observeCall(parts.observe, { service: 'hook', name: call.name }, askInSpan, isRefusal);
       } catch (error) {
         const reason = error instanceof HookError ? error.reason : null;
         if (reason !== null) parts.observe({ kind: 'hook_failed', hook: call.name, reason });

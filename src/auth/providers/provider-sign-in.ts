@@ -4,6 +4,8 @@
  */
 import type { Configuration } from 'openid-client';
 import type { Clock } from '../../shared/clock.ts';
+import { observeCall } from '../../shared/external-call.ts';
+import type { Observe } from '../../shared/observation.ts';
 import { type ExternalUser, toExternalUser } from './external-user.ts';
 import { configurePlain, type FindIssuer, type Issuer } from './issuers.ts';
 import type { ApiUser, Claims, PlainProvider } from './plain-provider.ts';
@@ -53,12 +55,19 @@ export interface ProviderSignIn {
 }
 
 /** Makes the `ProviderSignIn`. */
-export function createProviderSignIn(findIssuer: FindIssuer, clock: Clock): ProviderSignIn {
+export function createProviderSignIn(findIssuer: FindIssuer, clock: Clock, observe: Observe): ProviderSignIn {
   return {
     findIssuer,
     startUrl: async (settings, start) => buildStart(await configure(settings, findIssuer), settings, start),
-    finish: (settings, answer) => finishSignIn(settings, answer, findIssuer, clock),
+    finish: (settings, answer) => {
+      const finish = () => finishSignIn(settings, answer, findIssuer, clock);
+      return observeCall(observe, { service: 'provider', name: settings.name }, finish, isRefusal);
+    },
   };
+}
+
+function isRefusal(error: unknown): boolean {
+  return !(error instanceof ProviderError) || error.failure !== 'unreachable';
 }
 
 function clientOf({ clientIds, secret }: ProviderSettings) {

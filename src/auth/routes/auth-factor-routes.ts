@@ -39,6 +39,7 @@ export const factorRoutes: AuthRoutes = {
     access: 'user',
     body: [verifyFactorBody],
     answer: sessionSerializer,
+    attempt: () => ({ action: 'second_factor', method: 'code' }),
     limit: limitBy('factor_verify', 'mfa_rate_limit_challenge_and_verify', 60),
     run: ({ path, body }, { context, bearer }) => json(verifyFactor(context, bearer, path('id'), body())),
   },

@@ -14,6 +14,7 @@ import {
 } from '../../email/link-page/link-page.ts';
 import type { LinkAction } from '../../email/link-page/link-page-texts.ts';
 import { readStamped } from '../../email/message/shown-address.ts';
+import type { AuthAttempt } from '../../shared/observation.ts';
 import { about, oneOf, optional } from '../../shared/schema.ts';
 import { assertComplete, openLink } from '../requests/verify.ts';
 import { findVerificationType, type VerificationType, verificationTypes } from '../steps/verification-types.ts';
@@ -49,6 +50,16 @@ export const openedAnswers = {
 /** Counts what verifies, and no page. */
 export function limitOpened(limit: (request: AuthRequest) => AddressLimit) {
   return (request: AuthRequest): AddressLimit | null => (asksFirst(request) ? null : limit(request));
+}
+
+/** The use of a link or code, by what it is for. */
+export function verification(type: string | null | undefined): AuthAttempt {
+  return { action: 'verify', method: findVerificationType(type ?? '') ?? 'unknown' };
+}
+
+/** A link that is used at once. */
+export function opened(request: AuthRequest): AuthAttempt | null {
+  return asksFirst(request) ? null : verification(request.query.get('type'));
 }
 
 function asksFirst({ context }: AuthRequest): boolean {

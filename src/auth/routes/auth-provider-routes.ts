@@ -1,5 +1,6 @@
 /** Routes for sign-in with a provider: the redirect to it, the page before an identity is linked, the callback. */
 import { renderLinkingPage } from '../../email/link-page/link-page.ts';
+import type { AuthAttempt } from '../../shared/observation.ts';
 import { from, serializerOf, text } from '../../shared/schema.ts';
 import {
   continueLinking,
@@ -22,7 +23,13 @@ const addressSerializer = serializerOf<string>('AuthProviderAddress', { url: fro
 /** The URL that the browser leaves may contain a code, and the next one a session. */
 const privately = { 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
 
-const comeBack = { access: 'anyone', redirects: [302, 303], answer: null, run: runCallback } as const;
+const comeBack = {
+  access: 'anyone',
+  redirects: [302, 303],
+  answer: null,
+  attempt: (): AuthAttempt => ({ action: 'sign_in', method: 'provider' }),
+  run: runCallback,
+} as const;
 
 /** Each start stores rows and requests the provider's discovery document. */
 const limitStarts = limitBy('authorize', 'rate_limit_token_refresh', 300);

@@ -139,11 +139,11 @@ export function readAuthRequest(
 /**
  * Logs an error that a redirect carries to the application.
  *
- * @returns The code in the redirect, null for none. Details that the application does not get go to the log.
+ * @returns The code in the redirect, or `provider_refused`. Details that the application does not get go to the log.
  */
-export function noteRefusal(error: unknown, { id, context }: AuthRequest): string | null {
+export function noteRefusal(error: unknown, { id, context }: AuthRequest): string {
   // The text is the provider's and does not belong in the log.
-  if (error instanceof ProviderRefusal) return null;
+  if (error instanceof ProviderRefusal) return 'provider_refused';
   const isMasked = !(error instanceof AuthError) || error.status >= 500;
   if (isMasked) context.services.observe({ kind: 'masked_error', id, requestId: id, error });
   return error instanceof AuthError ? error.code : 'unexpected_failure';

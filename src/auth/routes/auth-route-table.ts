@@ -1,5 +1,6 @@
 /** A route of the auth service: method, path, required caller, and handler. */
 import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
+import type { AuthAttempt } from '../../shared/observation.ts';
 import type { AdminBearer } from '../rules/bearer.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AddressLimit, AskingUser, AuthRequest } from './auth-request.ts';
@@ -22,6 +23,8 @@ type AuthRouteFacts = RouteFacts &
     readonly opensFromEmail?: true;
     /** The limit on requests per IP address; null for none. @throws AuthError as `run` would. */
     readonly limit?: (request: AuthRequest) => AddressLimit | null;
+    /** What the request tries, to be counted; null: it is no attempt. */
+    readonly attempt?: (request: AuthRequest) => AuthAttempt | null;
     /** Whether the request needs a captcha where the configuration asks for one; absent: never. */
     readonly captcha?: (request: AuthRequest) => boolean;
   };

@@ -4,6 +4,7 @@ import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { HttpParts } from '../../server/parts.ts';
 import { authPath } from '../../server/paths.ts';
 import { routesOf } from '../../server/route.ts';
+import type { AuthAttempt } from '../../shared/observation.ts';
 import { AuthError, type AuthErrorCode } from '../model/auth-error.ts';
 import { adminRoutes } from './auth-admin-routes.ts';
 import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
@@ -92,7 +93,12 @@ async function run(route: AuthRoute, request: FastifyRequest, auth: AuthParts): 
   const deadline = request.state.startedAt + limitMs;
   const work = async (): Promise<AuthReply> => {
     await assertInstalled(auth);
-    return runRoute(route, await admit(route, auth, (config) => readAuthRequest(request, auth, config, deadline)));
+    const read = (config: AuthConfig) => {
+      const own = readAuthRequest(request, auth, config, deadline);
+      request.state.attempt = attemptOf(route, own);
+      return own;
+    };
+    return runRoute(route, await admit(route, auth, read));
   };
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
@@ -102,6 +108,15 @@ async function run(route: AuthRoute, request: FastifyRequest, auth: AuthParts): 
     return await Promise.race([work(), timeout]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Null also for one that cannot be read: it is refused behind its limits, as any other. */
+function attemptOf(route: AuthRoute, request: AuthRequest): AuthAttempt | null {
+  try {
+    return route.attempt?.(request) ?? null;
+  } catch {
+    return null;
   }
 }
 

@@ -1,4 +1,5 @@
 /** The routes of the auth service for applications and their users. */
+import type { AuthAttempt } from '../../shared/observation.ts';
 import { about, anyOf, oneOf, optional, text } from '../../shared/schema.ts';
 import { toUserJson, userSerializer } from '../answers/user-json.ts';
 import { AuthError, OAuthStyleError } from '../model/auth-error.ts';
@@ -22,7 +23,15 @@ import type { AuthContext } from '../steps/auth-context.ts';
 import { messageSerializer } from '../steps/message-answer.ts';
 import { type Body, bodySchema, readFields } from '../steps/request-body.ts';
 import { requestAllowance } from '../store/rate-limit.ts';
-import { limitOpened, linkForm, openedAnswers, openedLink, submitLinkForm } from './auth-link-routes.ts';
+import {
+  limitOpened,
+  linkForm,
+  opened,
+  openedAnswers,
+  openedLink,
+  submitLinkForm,
+  verification,
+} from './auth-link-routes.ts';
 import type { AuthReply } from './auth-reply.ts';
 import { type AddressLimit, type AskingUser, type AuthRequest, limitBy } from './auth-request.ts';
 import { type AuthRoutes, always, json, redirectQuery } from './auth-route-table.ts';
@@ -50,6 +59,7 @@ export const userRoutes: AuthRoutes = {
     body: [signUpBody, anonymousBody],
     answer: anyOf(sessionSerializer, userSerializer),
     limit: limitSignUp,
+    attempt: (request) => ({ action: 'sign_up', method: signUpMethod(request.body()) }),
     captcha: always,
     run: ({ context, body }) => json((hasAddress(body()) ? signUp : signUpAnonymously)(context, body())),
   },
@@ -65,6 +75,7 @@ export const userRoutes: AuthRoutes = {
     body: [passwordBody, refreshBody, codeBody, idTokenBody],
     answer: sessionSerializer,
     limit: (request) => (grantOf(request.query) === undefined ? null : limitTokens(request)),
+    attempt: ({ query }) => attempts.get(query.get('grant_type') ?? '') ?? null,
     // The other grants present what a sign-in has given already.
     captcha: ({ query }) => query.get('grant_type') === 'password',
     run: runToken,
@@ -78,13 +89,21 @@ export const userRoutes: AuthRoutes = {
     redirects: [303],
     answer: anyOf(sessionSerializer, otherAddressSerializer),
     limit: limitVerify,
+    attempt: (request) =>
+      verification(request.isForm ? request.form().get('type') : readFields(request.body(), verifyBody).type),
     run: (request) => (request.isForm ? submitLinkForm(request) : json(verify(request.context, request.body()))),
   },
   ...sendingRoute('otp', 'Send a sign-in link or code', oneTimeBody, sendOneTimeSignIn),
   ...sendingRoute('magiclink', 'Send a sign-in link', magicLinkBody, sendMagicLinkOnly),
   ...sendingRoute('recover', 'Send a password reset link', recoverBody, recover),
   ...sendingRoute('resend', 'Resend a message', resendBody, resendMessage),
-  'GET /verify': { ...openedLink, ...openedAnswers, summary: 'Open an emailed link', limit: limitOpened(limitVerify) },
+  'GET /verify': {
+    ...openedLink,
+    ...openedAnswers,
+    summary: 'Open an emailed link',
+    limit: limitOpened(limitVerify),
+    attempt: opened,
+  },
   'HEAD /verify': { ...openedLink, summary: 'Look at an emailed link; 405 unless a page asks first' },
 };
 
@@ -168,6 +187,20 @@ function limitSignUp(request: AuthRequest): AddressLimit {
   if (hasAddress(request.body())) return limitBy('signup', 'rate_limit_otp', fiveMinutes)(request);
   const perHour = request.context.config.rate_limit_anonymous_users;
   return { bucket: 'anonymous', allowance: requestAllowance(perHour, hour, perHour) };
+}
+
+/** Grant types, as attempts. */
+const attempts: ReadonlyMap<string, AuthAttempt> = new Map([
+  ['password', { action: 'sign_in', method: 'password' }],
+  ['pkce', { action: 'sign_in', method: 'code' }],
+  ['id_token', { action: 'sign_in', method: 'id_token' }],
+  ['refresh_token', { action: 'refresh', method: 'refresh_token' }],
+]);
+
+function signUpMethod(body: unknown): string {
+  const { email, phone } = readFields(body, addressBody);
+  if (email) return 'email';
+  return phone ? 'phone' : 'anonymous';
 }
 
 const addressBody = bodySchema({ email: text, phone: text });

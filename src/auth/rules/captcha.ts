@@ -5,6 +5,7 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Egress } from '../../shared/egress/egress.ts';
 import { postLimited } from '../../shared/egress/post-limited.ts';
+import { observeCall } from '../../shared/external-call.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../model/auth-error.ts';
@@ -61,7 +62,9 @@ export function createCaptchaCheck({ egress, observe, limits = captchaLimits }: 
         maxBytes: limits.maxAnswerBytes,
         fetch: egress.fetchFor(url),
       });
-    const answer = await limit(ask, performance.now() + limits.timeoutMs).catch((error: unknown) => {
+    const call = { service: 'captcha', name: config.security_captcha_provider } as const;
+    const observed = () => observeCall(observe, call, ask);
+    const answer = await limit(observed, performance.now() + limits.timeoutMs).catch((error: unknown) => {
       throw error instanceof AuthError ? error : failure(error);
     });
     const verdict = parseJson(answer.text);

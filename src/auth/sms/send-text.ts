@@ -15,6 +15,7 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { type Egress, unrestrictedEgress } from '../../shared/egress/egress.ts';
 import { PostError, type PostFailure, postLimited } from '../../shared/egress/post-limited.ts';
+import { observeCall } from '../../shared/external-call.ts';
 import { parseJson } from '../../shared/json.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { toRfc3339, toTimestamp } from '../../shared/times.ts';
@@ -43,7 +44,10 @@ export function createSendText(parts: SendTextParts): SendText {
     if (provider === null) return null;
     assertUsable(provider, config);
     try {
-      return await hand(parts, provider, config, { to, text: render(template, code), code, channel });
+      const text = { to, text: render(template, code), code, channel };
+      if (provider === 'capture') return await captureText(parts, text);
+      const send = () => hand(parts, provider, config, text);
+      return await observeCall(parts.observe, { service: 'text', name: provider }, send);
     } catch (error) {
       if (error instanceof TextError) parts.observe({ kind: 'text_not_sent', provider, reason: error.message });
       throw error;
@@ -68,10 +72,13 @@ function render(template: string, code: string): string {
   }
 }
 
-function hand(parts: SendTextParts, provider: SmsProvider, config: AuthConfig, text: OutgoingText): Promise<string> {
+function hand(
+  parts: SendTextParts,
+  provider: Exclude<SmsProvider, 'capture'>,
+  config: AuthConfig,
+  text: OutgoingText,
+): Promise<string> {
   switch (provider) {
-    case 'capture':
-      return captureText(parts, text);
     case 'webhook':
       return postToWebhook(parts, config, text);
     case 'twilio_verify':

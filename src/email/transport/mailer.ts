@@ -5,6 +5,7 @@
  * same; after a change, the old one finishes its messages.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { observeCall } from '../../shared/external-call.ts';
 import { inSpan } from '../../shared/trace/current-span.ts';
 import { parseExtraHeaders } from '../message/extra-headers.ts';
 import type { EmailMessage } from '../message/message.ts';
@@ -65,6 +66,13 @@ function chosen(config: AuthConfig, parts: MailerParts): Chosen | null {
   return { key: JSON.stringify(settings), open: () => createSmtpTransport(settings, parts) };
 }
 
+/** The server took the call, and not this message. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof EmailError && ['recipient_refused', 'message_refused', 'recipient_later'].includes(error.code)
+  );
+}
+
 /** Makes the mailer; connects when first used. */
 export function createMailer(parts: MailerParts): Mailer {
   const captured = createCapturedTransport(parts);
@@ -114,7 +122,10 @@ export function createMailer(parts: MailerParts): Mailer {
       const transport = transportFor(config);
       const send = (message: EmailMessage) =>
         inSpan({ name: `deliver email ${message.kind}`, kind: 'client' }, () => transport.send(message));
-      const results = await Promise.allSettled(messages.map(send));
+      const call = { service: 'email', name: config.mailer_transport } as const;
+      const observed = (message: EmailMessage) =>
+        transport === captured ? send(message) : observeCall(parts.observe, call, () => send(message), isRefusal);
+      const results = await Promise.allSettled(messages.map(observed));
       return results.map((result) => {
         if (result.status === 'rejected') throw result.reason;
         return result.value;

@@ -10,7 +10,13 @@ const outcomes = ['success', 'client_error', 'server_error', 'refused', 'aborted
 type Outcome = (typeof outcomes)[number];
 
 /** Codes that are no fault of the client although their status may be 200. */
-const serverCodes: ReadonlySet<string> = new Set(['INTERNAL', 'UNAVAILABLE', 'TIMEOUT']);
+const serverCodes: ReadonlySet<string> = new Set([
+  'INTERNAL',
+  'UNAVAILABLE',
+  'TIMEOUT',
+  'unexpected_failure',
+  'request_timeout',
+]);
 
 /** Rate limits by the code of the refusal; that of the GraphQL API is also one of the studio's. */
 const limitOfCodes: ReadonlyMap<string, string> = new Map([
@@ -56,6 +62,11 @@ export function createCounts(tally: Tally): Observe {
         return tally.counter('pgreflect_emails_total', observation.email, observation.state).add();
       case 'subscription':
         return tally.counter('pgreflect_live_closed_total', observation.ended).add();
+      case 'external_call': {
+        const { service, name, outcome, durationMs } = observation;
+        const durations = tally.histogram('pgreflect_external_call_duration_seconds', service, name, outcome);
+        return durations.observe(durationMs / 1000);
+      }
       case 'connections_refused':
         return refused.add(observation.count);
       case 'connections_closed':
@@ -104,12 +115,18 @@ function createRequestCounts(tally: Tally): (request: RequestObservation) => voi
       totalMs / 1000,
     );
     bytes.add(request.bytes);
+    if (request.attempt !== null) {
+      const { action, method: by } = request.attempt;
+      tally.counter('pgreflect_auth_attempts_total', action, by, request.codes[0] ?? 'success').add();
+    }
     if (route === graphqlPath) {
-      const { authenticateMs, parseMs, compileMs, runMs } = request.stages;
+      const { authenticateMs, parseMs, compileMs, waitMs, runMs, serializeMs } = request.stages;
       countStage(outcome, 'authenticate', authenticateMs);
       countStage(outcome, 'parse', parseMs);
       countStage(outcome, 'compile', compileMs);
-      countStage(outcome, 'run', runMs);
+      countStage(outcome, 'wait', waitMs);
+      countStage(outcome, 'flight', runMs - waitMs);
+      countStage(outcome, 'serialize', serializeMs);
     }
     for (const code of request.codes) {
       known(codes, code, () => tally.counter('pgreflect_errors_total', code)).add();
