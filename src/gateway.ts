@@ -107,13 +107,14 @@ export interface GatewayExtras {
  */
 export async function startGateway(config: Config, extras: GatewayExtras = {}): Promise<Gateway> {
   const { clock = systemClock } = extras;
+  const began = performance.now();
   const { log, flush } = await openLog(config, extras);
   const meter: Meter = new Meter(() => metricSources(parts));
-  const observe: Observe = (observation) => {
+  const observe = poolerOnce((observation) => {
     if (observation.kind === 'reloaded') authPool.lookAgain();
     meter.observe(observation);
     log(observation);
-  };
+  });
   const tracer = await openTracer(process.env, { observe, inDatabase: config.traceInDatabase });
   const graphql = openGraphql(config, { observe, tracer });
   const authPool = createAuthPool(config, observe, graphql.suspect);
@@ -130,28 +131,18 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
   opened.defer(() => graphql.stop());
   try {
     await Promise.all([graphql.start(), management.loaded]);
+    const readAt = performance.now();
     const authenticate = await createAuthenticator(config, clock);
-    parts.auth = await openAuth({
-      config,
-      clock,
-      observe,
-      tracer,
-      database: authPool,
-      configStore: management.store,
-      hasher: extras.hasher,
-      minRefusalMs: extras.minRefusalMs,
-      onLost: graphql.suspect,
-    });
+    const { hasher, minRefusalMs } = extras;
+    const given = { hasher, minRefusalMs, database: authPool, configStore: management.store, onLost: graphql.suspect };
+    parts.auth = await openAuth({ config, clock, observe, tracer, ...given });
     opened.defer(() => parts.auth?.stop());
     if (parts.auth !== null) graphql.live.watchSessions(parts.auth.findSessions);
+    const authAt = performance.now();
     const { project } = management;
     const isAuthorized = (token: string | null, from: string) => isProjectToken(project, { token, from });
-    const { parts: metrics, server } = await openMetrics({
-      config,
-      meter,
-      isAuthorized,
-      gather: extras.gather?.series,
-    });
+    const metering = { config, meter, isAuthorized, gather: extras.gather?.series };
+    const { parts: metrics, server } = await openMetrics(metering);
     opened.defer(() => server?.stop());
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
     const app = await createHttpServer({ config, observe, ready, traffic, metrics, tracer }, (http) => {
@@ -163,7 +154,13 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     await app.ready();
     if (extras.listen ?? true) await app.listen({ host: config.host, port: config.port });
     const address = addressOf(app);
-    if (address.url !== '') observe({ kind: 'listening', url: address.url });
+    const took = {
+      loadMs: began,
+      schemaMs: readAt - began,
+      authMs: authAt - readAt,
+      serverMs: performance.now() - authAt,
+    };
+    if (address.url !== '') observe({ kind: 'listening', url: address.url, took });
     graphql.warm();
     const facts = { ...address, metricsPort: server?.port ?? null, app, graphql, readMetrics: () => meter.read() };
     return { ...facts, ...controlsOf(parts, tickets), stop: stopOnce(opened, observe, flush) };
@@ -172,6 +169,18 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     flush();
     throw error;
   }
+}
+
+/** Each pool finds out by itself that there is a pooler. */
+function poolerOnce(observe: Observe): Observe {
+  let isNoted = false;
+  return (observation) => {
+    if (observation.kind === 'prepared_statements_off') {
+      if (isNoted) return;
+      isNoted = true;
+    }
+    observe(observation);
+  };
 }
 
 interface Parts {

@@ -154,9 +154,17 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
     runs,
     ended,
   }) => info('subscription', { id, role, operation, document, ms: round(totalMs), events, runs, ended }),
-  external_call: ({ service, name, outcome, durationMs }) =>
-    debug('external call', { service, name, outcome, ms: round(durationMs) }),
-  listening: ({ url }) => info('listening', { url }),
+  // `service` is the gateway's own, on each line.
+  external_call: ({ service: called, name, outcome, durationMs }) =>
+    debug('external call', { called, name, outcome, ms: round(durationMs) }),
+  listening: ({ url, took: { loadMs, schemaMs, authMs, serverMs } }) =>
+    info('listening', {
+      url,
+      loadMs: round(loadMs),
+      schemaMs: round(schemaMs),
+      authMs: round(authMs),
+      serverMs: round(serverMs),
+    }),
   stopping: () => info('stopping'),
   stopped: () => info('stopped'),
   masked_error: ({ id, requestId, error: err }) => error('masked error', { id, requestId, err }),
@@ -174,7 +182,7 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
   replica_used: ({ replica }) => info('read replica used', { replica }),
   replica_left_out: ({ replica, reason }) =>
     warn('read replica removed; the other replicas and the primary serve queries', { replica, reason }),
-  worker_ready: ({ worker, pid }) => info('worker ready', { worker, pid }),
+  worker_ready: ({ worker, pid }) => info('worker ready', { worker, workerPid: pid }),
   worker_ended: ({ worker, code, signal }) => error('worker exited; replacing it', { worker, code, signal }),
   requests_shed: ({ count }) => warn('requests refused within a second: overloaded', { count }),
   connections_refused: ({ count }) =>
@@ -217,6 +225,7 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
     }),
   text_not_sent: ({ provider, reason }) => error('text message not sent', { provider, reason }),
   hook_failed: ({ hook, reason }) => error('hook failed', { hook, reason }),
+  message: ({ level, message, hint }) => at(level)(message, hint ? { hint } : {}),
   warning: ({ message, hint, address }) => warn(message, { ...(hint && { hint }), ...(address && { address }) }),
 };
 

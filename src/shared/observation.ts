@@ -96,13 +96,26 @@ export interface SubscriptionObservation {
   readonly ended: 'client' | 'stopping' | Code;
 }
 
+/** What a start took: until its first step, for the schema, for the auth service, for the HTTP server; in milliseconds. */
+export interface StartTimes {
+  readonly loadMs: number;
+  readonly schemaMs: number;
+  readonly authMs: number;
+  readonly serverMs: number;
+}
+
 /** An event. */
 export type Observation =
   | RequestObservation
   | SubscriptionObservation
   | ExternalCall
   /** The server listens at the address. */
-  | { readonly kind: 'listening'; readonly url: string }
+  | {
+      readonly kind: 'listening';
+      readonly url: string;
+      /** What the start took, in milliseconds. */
+      readonly took: StartTimes;
+    }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'stopped' }
   /** An error hidden from the client, which sees `id` instead. */
@@ -193,6 +206,13 @@ export type Observation =
   | { readonly kind: 'text_not_sent'; readonly provider: string; readonly reason: string }
   /** A hook gave no usable answer, so its request was refused. `hook` is its name in the configuration. */
   | { readonly kind: 'hook_failed'; readonly hook: string; readonly reason: string }
+  /** A message of the command that serves, such as how to send the first request. */
+  | {
+      readonly kind: 'message';
+      readonly level: 'info' | 'warn' | 'error';
+      readonly message: string;
+      readonly hint?: string | null;
+    }
   /** A problem that an operator should fix; `hint` says how, `address` which client has shown it. */
   | { readonly kind: 'warning'; readonly message: string; readonly hint?: string; readonly address?: string | null };
 

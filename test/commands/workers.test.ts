@@ -44,13 +44,13 @@ async function serve(args: readonly string[], whenOver: WhenOver = onTestFinishe
   const usual = ['serve', '--workers', '2', '--port', '0', '--metrics-port', '0'];
   const command = startCommand([...usual, ...args], { env: env(), directory }, whenOver);
   const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
-  const [, metricsUrl = ''] = await command.until(/Metrics: (\S+)/);
+  const [, metricsUrl = ''] = await command.until(/Metrics: ([^\s"]+)/);
   return { command, url, metricsUrl, directory };
 }
 
 /** Process numbers of those that have ever answered, as the log has them. */
 const pidsOf = ({ command }: Served) =>
-  [...command.text().matchAll(/"pid":(\d+),"msg":"worker ready"/g)].map(([, pid]) => Number(pid));
+  [...command.text().matchAll(/"workerPid":(\d+),"msg":"worker ready"/g)].map(([, pid]) => Number(pid));
 
 /** One request on a connection of its own, so that the workers take turns. */
 async function ask(url: string, query: string): Promise<{ readonly data?: unknown; readonly errors?: unknown }> {
@@ -189,8 +189,8 @@ test('a port that is taken is reported once, and nothing is left running', async
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void taken.close());
   const { port } = taken.address() as { port: number };
-  const { code, err } = await runProcess(['serve', '--workers', '2', '--port', String(port)], { env: env() });
-  expect([code, err.match(/is in use by another program/g)?.length]).toEqual([1, 1]);
+  const { code, out } = await runProcess(['serve', '--workers', '2', '--port', String(port)], { env: env() });
+  expect([code, out.match(/is in use by another program/g)?.length]).toEqual([1, 1]);
 });
 
 const emptyQuery = (table: string) => `{ ${table}Collection { edges { node { id } } } }`;

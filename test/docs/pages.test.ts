@@ -106,6 +106,7 @@ test('what is not run says why', () => {
       "docs/live-queries.md (sh): it goes on running",
       "docs/live-queries.md (nginx): test/live/proxies.nightly.test.ts runs nginx with it",
       "docs/live-queries.md (haproxy): test/live/proxies.nightly.test.ts runs HAProxy with it",
+      "docs/logs.md (json): a line of a log; test/commands/json-log.test.ts reads those of serve and start",
       "docs/mail-server.md (sh): a running project is needed",
       "docs/run-it-on.md (sh): it needs an account at Google Cloud",
       "docs/run-it-on.md (sh): test/package/first-hour.nightly.test.ts types it",

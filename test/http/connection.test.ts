@@ -195,7 +195,11 @@ test('the log is readable on a terminal', async () => {
     slowMs: 100,
     stream: { write: (line) => void lines.push(line) },
   });
-  observe({ kind: 'listening', url: 'http://localhost:54321' });
+  observe({
+    kind: 'listening',
+    url: 'http://localhost:54321',
+    took: { loadMs: 1, schemaMs: 2, authMs: 3, serverMs: 4 },
+  });
   await vi.waitFor(() => expect(lines.join('')).toMatch(/INFO.*listening .*"url":"http:\/\/localhost:54321"/));
 });
 

@@ -8,7 +8,7 @@ import { describeError } from '../shared/describe-error.ts';
 import { refuseAddress } from '../shared/listen-error.ts';
 import { followOptions, type OptionsFollower } from './follow-options.ts';
 import { noteFirstOperation } from './serve-notes.ts';
-import { type FromWorker, Questions, type ToWorker, workerVariable } from './worker-messages.ts';
+import { type FromWorker, Questions, type ToWorker, workerOf } from './worker-messages.ts';
 
 /** Longest wait for the reports of all processes, in milliseconds. */
 const gatherMs = 3000;
@@ -26,7 +26,7 @@ export async function serveAsWorker(context: CommandContext): Promise<number> {
 async function serve(context: CommandContext): Promise<number> {
   const config = loadConfig(context.sources);
   const questions = new Questions<readonly unknown[]>();
-  const extras = { gather: gatherBy(questions), worker: Number(context.sources.environment[workerVariable]) };
+  const extras = { gather: gatherBy(questions), worker: workerOf(context.sources) };
   const gateway = await startGateway({ ...config, metricsPort: null }, extras).catch(refuseAddress(config));
   // The supervisor prints the messages.
   const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: () => {} });

@@ -18,6 +18,7 @@ import { endSoon, obeySignals } from '../../signals.ts';
 import { type Command, type CommandContext, CommandError } from '../shared/command.ts';
 import { describeError, isNotReady } from '../shared/describe-error.ts';
 import { refuseAddress } from '../shared/listen-error.ts';
+import { withLogMessages } from '../shared/log-messages.ts';
 import { type Findings, findProblems, type StartupConfig } from '../shared/startup-checks.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { followOptions } from './follow-options.ts';
@@ -25,6 +26,7 @@ import { notifyReady } from './notify-ready.ts';
 import { noteFirstOperation, noteServing } from './serve-notes.ts';
 import { serveAsWorker } from './serve-worker.ts';
 import { serveWithWorkers } from './serve-workers.ts';
+import { workerOf } from './worker-messages.ts';
 
 /** The command `pgreflect serve`. */
 export const serve: Command = {
@@ -41,7 +43,11 @@ Example:
   run: runServe,
 };
 
-async function runServe(context: CommandContext): Promise<number> {
+async function runServe(given: CommandContext): Promise<number> {
+  return withLogMessages(given, serveFor, workerOf(given.sources));
+}
+
+async function serveFor(context: CommandContext): Promise<number> {
   // For a worker, the supervisor has checked.
   if (!cluster.isWorker) await refuseProblems(context);
   const code = await (cluster.isWorker ? serveAsWorker(context) : serveUntilStopped(notifyWhenLoaded(context)));

@@ -1,8 +1,16 @@
 /** Messages between the processes of `pgreflect serve --workers`. */
+import cluster from 'node:cluster';
+import type { Sources } from '../../config/load-options.ts';
 import type { Reports } from '../../gateway.ts';
 
 /** Environment variable with the number of a worker, from 1. */
 export const workerVariable = 'PGREFLECT_WORKER_NUMBER';
+
+/** The number; undefined in the process that supervises, and without workers. */
+export function workerOf({ environment }: Pick<Sources, 'environment'>): number | undefined {
+  const text = cluster.isWorker ? environment[workerVariable] : undefined;
+  return text === undefined ? undefined : Number(text);
+}
 
 /** Messages to a worker. */
 export type ToWorker =

@@ -24,6 +24,7 @@ import {
   publishAddress,
   writeProject,
 } from '../shared/local-project.ts';
+import { withLogMessages } from '../shared/log-messages.ts';
 import { describeOpenTables } from '../shared/open-tables.ts';
 import { commandLine } from '../shared/typed-options.ts';
 import { findUnexposed } from '../shared/unexposed-schemas.ts';
@@ -59,7 +60,11 @@ Examples:
   run: runStart,
 };
 
-async function runStart(context: CommandContext): Promise<number> {
+async function runStart(given: CommandContext): Promise<number> {
+  return withLogMessages(given, startFor);
+}
+
+async function startFor(context: CommandContext): Promise<number> {
   const { values, warnings } = loadStartOptions(context.sources);
   for (const warning of warnings) context.note(`Warning: ${warning}`);
   const directory = projectDirectory(context.sources.workingDirectory);
