@@ -190,3 +190,24 @@ test('probes are no traces', async () => {
   await gateway.stop();
   expect(collector.spans.filter(isServer).map(({ name }) => name)).toEqual(['POST /graphql/v1']);
 });
+
+test('the histogram of requests names traces that are recorded, in OpenMetrics alone', async () => {
+  const { gateway } = await traced(
+    { OTEL_TRACES_SAMPLER: 'parentbased_always_off' },
+    { accessToken: 'an-access-token', metricsPort: 0 },
+  );
+  await gateway.ask('{ __typename }');
+  await gateway.ask('{ __typename }', { headers: { traceparent } });
+  const read = async (accept: string) => {
+    const text = await (await fetch(`http://127.0.0.1:${gateway.metricsPort}/metrics`, { headers: { accept } })).text();
+    return text.split('\n').filter((line) => line.includes('trace_id'));
+  };
+  const [line, ...more] = await read('application/openmetrics-text; version=1.0.0');
+  expect(line).toMatch(
+    new RegExp(
+      `^pgreflect_http_request_duration_seconds_bucket\\{route="/graphql/v1",.*\\} [12] # \\{trace_id="${traceId}"\\} [\\d.e-]+ \\d+\\.\\d{3}$`,
+    ),
+  );
+  expect(more).toEqual([]);
+  expect(await read('text/plain')).toEqual([]);
+});

@@ -13,7 +13,6 @@ import { type Egress, unrestrictedEgress } from '../../shared/egress/egress.ts';
 import { observeCall } from '../../shared/external-call.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { inSpan } from '../../shared/trace/current-span.ts';
 import { callFunction, type FunctionLimits, functionLimits } from './call-function.ts';
 import { HookError } from './hook-error.ts';
 import { postWebhook, type WebhookAnswer, type WebhookLimits, webhookLimits } from './post-webhook.ts';
@@ -62,8 +61,7 @@ export function createHooks(parts: HookParts): Hooks {
       try {
         const isRefusal = (error: unknown) => error instanceof HookError && error.reason === null;
         const ask = async () => readAnswer(await askTarget(parts, tx, call));
-        const askInSpan = () => inSpan({ name: `hook ${call.name}`, kind: 'internal' }, ask);
-        return await observeCall(parts.observe, { service: 'hook', name: call.name }, askInSpan, isRefusal);
+        return await observeCall(parts.observe, { service: 'hook', name: call.name }, ask, isRefusal);
       } catch (error) {
         const reason = error instanceof HookError ? error.reason : null;
         if (reason !== null) parts.observe({ kind: 'hook_failed', hook: call.name, reason });

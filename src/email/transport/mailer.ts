@@ -6,7 +6,6 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { observeCall } from '../../shared/external-call.ts';
-import { inSpan } from '../../shared/trace/current-span.ts';
 import { parseExtraHeaders } from '../message/extra-headers.ts';
 import type { EmailMessage } from '../message/message.ts';
 import { type CapturedTransportParts, createCapturedTransport } from './captured-transport.ts';
@@ -120,9 +119,8 @@ export function createMailer(parts: MailerParts): Mailer {
       warn(config);
       messages.forEach(warnOfLarge);
       const transport = transportFor(config);
-      const send = (message: EmailMessage) =>
-        inSpan({ name: `deliver email ${message.kind}`, kind: 'client' }, () => transport.send(message));
       const call = { service: 'email', name: config.mailer_transport } as const;
+      const send = (message: EmailMessage) => transport.send(message);
       const observed = (message: EmailMessage) =>
         transport === captured ? send(message) : observeCall(parts.observe, call, () => send(message), isRefusal);
       const results = await Promise.allSettled(messages.map(observed));

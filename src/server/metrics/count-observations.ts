@@ -105,7 +105,7 @@ function createRequestCounts(tally: Tally): (request: RequestObservation) => voi
   }
 
   return (request) => {
-    const { method, status, totalMs } = request;
+    const { method, status, totalMs, span } = request;
     const route = request.route ?? 'none';
     const outcome = outcomeOf(request);
     const { durations, byMethod } = known(routes, route, () => ({ durations: new Map(), byMethod: new Map() }));
@@ -113,6 +113,7 @@ function createRequestCounts(tally: Tally): (request: RequestObservation) => voi
     known(statuses, status, () => tally.counter('pgreflect_http_requests_total', route, method, String(status))).add();
     known(durations, outcome, () => tally.histogram('pgreflect_http_request_duration_seconds', route, outcome)).observe(
       totalMs / 1000,
+      span.isRecorded ? span.traceId : undefined,
     );
     bytes.add(request.bytes);
     if (request.attempt !== null) {

@@ -1,4 +1,5 @@
 /** Series as text: the format of Prometheus, or OpenMetrics for whoever accepts it. */
+import type { Exemplar } from '../../shared/distribution.ts';
 import { prefersOpenMetrics } from '../media-types.ts';
 import { type SeriesDefinition, type SeriesName, series, unitOf } from './series.ts';
 import { combineSnapshots, type SeriesSample, type Snapshot } from './snapshot.ts';
@@ -41,16 +42,22 @@ function printSeries(name: SeriesName, samples: readonly SeriesSample[], isOpen:
 function printHistogram(
   name: string,
   definition: SeriesDefinition,
-  { labels, value, counts = [] }: SeriesSample,
+  { labels, value, counts = [], exemplars }: SeriesSample,
   isOpen: boolean,
 ): readonly string[] {
   const withBound = { ...definition, labels: [...definition.labels, 'le'] };
   let count = 0;
   const buckets = counts.map((more, at) => {
     count += more;
-    return line(`${name}_bucket`, withBound, [...labels, boundText(definition.bounds?.[at], isOpen)], count);
+    const text = line(`${name}_bucket`, withBound, [...labels, boundText(definition.bounds?.[at], isOpen)], count);
+    return isOpen ? `${text}${exemplarText(exemplars?.[at])}` : text;
   });
   return [...buckets, line(`${name}_sum`, definition, labels, value), line(`${name}_count`, definition, labels, count)];
+}
+
+function exemplarText(exemplar: Exemplar | null | undefined): string {
+  if (!exemplar) return '';
+  return ` # {trace_id="${exemplar.traceId}"} ${exemplar.value} ${exemplar.at.toFixed(3)}`;
 }
 
 /** OpenMetrics writes bounds as floating-point numbers. */

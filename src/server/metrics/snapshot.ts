@@ -1,4 +1,5 @@
 /** The values of a process's series at a time, and those of several processes as one. Plain data, sent between processes. */
+import type { DistributionState } from '../../shared/distribution.ts';
 import { type SeriesDefinition, type SeriesName, series } from './series.ts';
 
 /** One value, by its labels. */
@@ -9,6 +10,8 @@ export interface SeriesSample {
   readonly value: number;
   /** Of histograms; see `DistributionState`. */
   readonly counts?: readonly number[];
+  /** Of some histograms; see `DistributionState`. */
+  readonly exemplars?: DistributionState['exemplars'];
 }
 
 /** The values by series; absent: the process has none. */
@@ -42,5 +45,16 @@ function merge({ combine: how }: SeriesDefinition, one: SeriesSample, other: Ser
   if (how !== 'sum') return { labels: one.labels, value: Math[how](one.value, other.value) };
   const value = one.value + other.value;
   if (one.counts === undefined) return { labels: one.labels, value };
-  return { labels: one.labels, value, counts: one.counts.map((count, at) => count + (other.counts?.[at] ?? 0)) };
+  const counts = one.counts.map((count, at) => count + (other.counts?.[at] ?? 0));
+  return { labels: one.labels, value, counts, exemplars: newest(one.exemplars, other.exemplars) };
+}
+
+type Exemplars = DistributionState['exemplars'];
+
+function newest(one: Exemplars, other: Exemplars): Exemplars {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one.map((own, at) => {
+    const more = other[at] ?? null;
+    return own === null || (more !== null && more.at > own.at) ? more : own;
+  });
 }

@@ -53,7 +53,11 @@ export class Tally {
       ...[...this.#counters].map(([name, family]) => [name, family.samples(({ value }) => ({ value }))]),
       ...[...this.#histograms].map(([name, family]) => [
         name,
-        family.samples(({ sum, counts }) => ({ value: sum, counts: [...counts] })),
+        family.samples(({ sum, counts, exemplars }) => ({
+          value: sum,
+          counts: [...counts],
+          ...(exemplars && { exemplars: [...exemplars] }),
+        })),
       ]),
     ]);
   }
