@@ -42,13 +42,12 @@ export function watchProcess(tally: Tally): () => Snapshot {
       plain(delay.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - delayPrecisionMs / 1000));
     const state = {
       pgreflect_build_info: [{ labels: [version, process.versions.node], value: 1 }],
-      pgreflect_processes: plain(1),
       process_start_time_seconds: plain(performance.timeOrigin / 1000),
       process_cpu_seconds_total: plain((user + system) / 1e6),
       process_resident_memory_bytes: plain(rss),
       nodejs_heap_size_used_bytes: plain(heapUsed),
       nodejs_heap_size_total_bytes: plain(heapTotal),
-      nodejs_heap_size_limit_bytes: plain(getHeapStatistics().heap_size_limit),
+      nodejs_heap_used_ratio: plain(heapUsed / getHeapStatistics().heap_size_limit),
       nodejs_external_memory_bytes: plain(external),
       nodejs_eventloop_busy_seconds_total: plain(performance.eventLoopUtilization().active / 1000),
       nodejs_eventloop_lag_p50_seconds: late(delay.percentile(50)),

@@ -52,6 +52,7 @@ export async function readStates(sources: MetricSources): Promise<Snapshot> {
   const { hits, misses } = sources.documents();
   return {
     pgreflect_ready: one(isReady ? 1 : 0),
+    pgreflect_processes: one(1),
     pgreflect_http_requests_in_flight: one(sources.requestsInFlight()),
     pgreflect_graphql_document_lookups_total: [by('hit', hits), by('miss', misses)],
     pgreflect_model_age_seconds: known(sources.modelAgeMs(), seconds),
