@@ -7,7 +7,9 @@ import { createAuthPool } from './auth/auth-pool.ts';
 import { type OpenAuth, openAuth } from './auth/open-auth.ts';
 import type { PasswordHasher } from './auth/secrets/passwords.ts';
 import { createRateLimiter } from './auth/store/rate-limit.ts';
+import { type AppliedChange, changeOptions } from './change-options.ts';
 import type { Config } from './config/config.ts';
+import { LiveConfig } from './config/live-config.ts';
 import { loggingOf } from './config/logging.ts';
 import { readOutboxState } from './email/outbox/outbox.ts';
 import { createSchemaDescriber, createSchemaPrinter } from './graphql/execute/describe-schema.ts';
@@ -71,6 +73,12 @@ export interface Gateway {
   expose(schemas: readonly string[] | null): Promise<void>;
   /** Path of the studio with a single-use token that signs in; each call makes a new one. */
   studioEntry(): string;
+  /**
+   * Takes over what changes in place; exposed schemas and the auth configuration have ways of their own.
+   *
+   * @throws ConfigError with every problem; nothing has changed then.
+   */
+  changeOptions(next: Config): Promise<AppliedChange>;
   /** Sets the start values of the auth configuration; stored values still override them. */
   configureAuth(start: AuthStart): Promise<void>;
   /**
@@ -105,7 +113,9 @@ export interface GatewayExtras {
  * @throws DatabaseError if the database refuses the login or the reading; an error of the operating system, for example
  *   `EADDRINUSE`, if it cannot listen. Everything is closed again then.
  */
-export async function startGateway(config: Config, extras: GatewayExtras = {}): Promise<Gateway> {
+export async function startGateway(start: Config, extras: GatewayExtras = {}): Promise<Gateway> {
+  const live = new LiveConfig(start);
+  const config = live.current;
   const { clock = systemClock } = extras;
   const began = performance.now();
   const { log, flush } = await openLog(config, extras);
@@ -154,16 +164,12 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     await app.ready();
     if (extras.listen ?? true) await app.listen({ host: config.host, port: config.port });
     const address = addressOf(app);
-    const took = {
-      loadMs: began,
-      schemaMs: readAt - began,
-      authMs: authAt - readAt,
-      serverMs: performance.now() - authAt,
-    };
+    const took = { ...timesOf(began, readAt, authAt), serverMs: performance.now() - authAt };
     if (address.url !== '') observe({ kind: 'listening', url: address.url, took });
     graphql.warm();
     const facts = { ...address, metricsPort: server?.port ?? null, app, graphql, readMetrics: () => meter.read() };
-    return { ...facts, ...controlsOf(parts, tickets), stop: stopOnce(opened, observe, flush) };
+    const change = (next: Config) => changeOptions({ live, authenticate, auth: parts.auth }, next);
+    return { ...facts, ...controlsOf(parts, tickets), changeOptions: change, stop: stopOnce(opened, observe, flush) };
   } catch (error) {
     await opened.disposeAsync();
     flush();
@@ -183,6 +189,11 @@ function poolerOnce(observe: Observe): Observe {
   };
 }
 
+/** How long the first parts of the start took, in milliseconds. */
+function timesOf(began: number, readAt: number, authAt: number) {
+  return { loadMs: began, schemaMs: readAt - began, authMs: authAt - readAt };
+}
+
 interface Parts {
   readonly config: Config;
   readonly clock: Clock;
@@ -198,7 +209,7 @@ interface Parts {
 
 async function openLog(config: Config, { observe, worker }: GatewayExtras) {
   if (observe !== undefined) return { log: observe, flush: () => {} };
-  const logger = await createLogger({ ...loggingOf(config), worker });
+  const logger = await createLogger(loggingOf(config, worker));
   return { log: logger.observe, flush: () => logger.flush() };
 }
 

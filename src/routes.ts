@@ -31,7 +31,7 @@ export async function addRoutes(app: HttpServer, parts: RouteParts): Promise<rea
     ...(management ? [await addManagement(app, parts, management)] : []),
     ...(parts.inbox || parts.studio ? [await addStudio(app, { ...parts, streams })] : []),
   ];
-  await registerGraphqlRoutes(app, parts, page, streams);
+  registerGraphqlRoutes(app, parts, page, streams);
   if (schemas === undefined) return described;
   registerSchemaRoute(app, parts, schemas);
   return [describeSchemaRoute, ...described];

@@ -4,6 +4,7 @@ import { authSchemas } from '../postgres/migrations/migrate.ts';
 import { guardPool, type OwnPool } from '../postgres/migrations/own-pool.ts';
 import { createSystemPool } from '../postgres/system/run-system.ts';
 import { watchConnections } from '../postgres/wire/connection-failure.ts';
+import { loginOf } from '../postgres/wire/login.ts';
 import type { Observe } from '../shared/observation.ts';
 
 /** Far more than a user's row has; functions of an operator run here, too. */
@@ -12,7 +13,7 @@ const maxAuthRowBytes = 16 * 1024 * 1024;
 /** Connects on first use. @param onError Called when a connection breaks. */
 export function createAuthPool(config: Config, observe: Observe, onError: (problem: Error) => void): OwnPool {
   const pool = createSystemPool({
-    connectionString: config.adminDatabaseUrl,
+    connectionString: loginOf(config, 'adminDatabaseUrl'),
     size: config.authPoolSize,
     waitMs: config.poolWaitMs,
     applicationName: 'pgreflect auth',

@@ -1,7 +1,7 @@
 /** Builds the auth service of a process from the configuration, with all that its requests need. */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Config } from '../config/config.ts';
-import { deriveKey } from '../config/keys.ts';
+import { deriveKeys } from '../config/keys.ts';
 import { createEventReceiver } from '../email/events/receive-events.ts';
 import { OutboxWorker } from '../email/outbox/outbox-worker.ts';
 import { createInbox, type Inbox } from '../email/transport/inbox.ts';
@@ -9,6 +9,7 @@ import { createMailer } from '../email/transport/mailer.ts';
 import type { OwnPool } from '../postgres/migrations/own-pool.ts';
 import type { RepeatedWork } from '../postgres/system/repeated-work.ts';
 import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
+import { loginOf } from '../postgres/wire/login.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Egress } from '../shared/egress/egress.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';
@@ -27,7 +28,7 @@ import { createConcurrencyLimit } from './rules/concurrency-limit.ts';
 import { createRedirectNotes } from './rules/redirect-notes.ts';
 import { createPwnedCheck } from './secrets/leaked-passwords.ts';
 import { createPasswordHasher, type PasswordHasher } from './secrets/passwords.ts';
-import { createTokenSigner } from './secrets/signing-keys.ts';
+import type { TokenSigner } from './secrets/signing-keys.ts';
 import { createSendText } from './sms/send-text.ts';
 import type { AuthServices } from './steps/auth-context.ts';
 import { createCleanUpWork } from './store/clean-up.ts';
@@ -42,6 +43,7 @@ export interface AuthSetup {
   /** Connections as the owner of the auth tables; the caller stops them. */
   readonly database: OwnPool;
   readonly verify: VerifyClaims;
+  readonly signer: TokenSigner;
   /** The hosts that the service may call. */
   readonly egress: Egress;
   /** Returns the current auth configuration, as a new request would see it. */
@@ -79,10 +81,9 @@ const defaultMinRefusalMs = 1000;
 /** Admin role in addition to the service role, as in Supabase Auth. */
 const adminRole = 'supabase_admin';
 
-/** Starts the service; connects on first use. Rejects if a signing key is malformed. */
-export async function startAuth(setup: AuthSetup): Promise<Auth> {
-  const { config, authUrl, inboxUrl, database, verify, egress, clock, observe, tracer = untraced } = setup;
-  const signer = await createTokenSigner(config);
+/** Starts the service; connects on first use. */
+export function startAuth(setup: AuthSetup): Auth {
+  const { config, authUrl, inboxUrl, database, verify, signer, egress, clock, observe, tracer = untraced } = setup;
   const side = openSidePool(setup);
   const { allowUnencryptedMail: allowUnencrypted } = config;
   const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock, egress, allowUnencrypted });
@@ -119,9 +120,13 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     sendText: createSendText({ clock, database: side, observe, egress }),
     providers: createProviderSignIn(createIssuers(egress), clock, observe),
     hooks,
-    linkKey: deriveKey(config, 'emailed links'),
-    issuer: config.jwtIssuer ?? authUrl,
-    audience: config.jwtAud?.[0] ?? 'authenticated',
+    linkKeys: () => deriveKeys(config, 'emailed links'),
+    get issuer() {
+      return config.jwtIssuer ?? authUrl;
+    },
+    get audience() {
+      return config.jwtAud?.[0] ?? 'authenticated';
+    },
     userRole: config.authenticatedRole,
     adminRoles: [config.serviceRole, adminRole],
     roleClaim: config.jwtRoleClaim,
@@ -160,7 +165,7 @@ function createCleaner(
 
 function openSidePool({ config, database, observe, onLost }: AuthSetup): SystemPool {
   const pool = createSystemPool({
-    connectionString: config.adminDatabaseUrl,
+    connectionString: loginOf(config, 'adminDatabaseUrl'),
     size: sidePoolSize,
     waitMs: config.poolWaitMs,
     applicationName: 'pgreflect auth side',

@@ -58,6 +58,17 @@ export function deriveKey(
   return Buffer.from(hkdfSync('sha256', secret, '', `pgreflect ${purpose}`, 32));
 }
 
+/** The same of the present key, then of all others that sign or have signed: for reading what was made with one. */
+export function deriveKeys(config: Parameters<typeof deriveKey>[0], purpose: string): readonly [Buffer, ...Buffer[]] {
+  const { jwtKeys, jwtSecret, adminDatabaseUrl } = config;
+  const others = jwtKeys.filter((key) => typeof (key.d ?? key.k) === 'string' && !isSigner(key));
+  const ofOthers = others.map((key) =>
+    deriveKey({ jwtKeys: [{ ...key, key_ops: ['sign'] }], jwtSecret: null, adminDatabaseUrl }, purpose),
+  );
+  const ofSecret = jwtSecret === null ? [] : [deriveKey({ jwtKeys: [], jwtSecret, adminDatabaseUrl }, purpose)];
+  return [deriveKey(config, purpose), ...ofOthers, ...ofSecret];
+}
+
 /** The public part of a private key. */
 export function toPublicKey(key: JsonWebKeyMember): JsonWebKeyMember {
   const { d: _d, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...rest } = key;

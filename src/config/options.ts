@@ -59,6 +59,8 @@ export interface OptionDefinition {
   readonly secret?: true;
   /** May be given several times. */
   readonly repeatable?: true;
+  /** A running gateway takes another value over, without a restart. */
+  readonly inPlace?: boolean;
   /** The text may be the name of a file with the value. */
   readonly fileOrText?: true;
   readonly commands: readonly CommandName[];
@@ -74,39 +76,40 @@ const port = integerBetween(0, 65_535);
 const milliseconds = integerBetween(0, 2_147_483_647);
 const count = integerBetween(1, 2_147_483_647);
 
-/** Makes the options of a group. */
-function inGroup<G extends OptionGroup>(group: G) {
+/** Makes the options of a group. @param common What all of them have. */
+function inGroup<G extends OptionGroup>(group: G, common: Pick<OptionDefinition, 'inPlace'> = {}) {
   return <T, const D extends string | null>(
     placeholder: string | null,
     kind: Schema<T>,
     usual: D,
     rest: Omit<OptionDefinition, 'group' | 'placeholder' | 'kind' | 'default'>,
-  ) => ({ group, placeholder, kind, default: usual, ...rest });
+  ) => ({ group, placeholder, kind, default: usual, ...common, ...rest });
 }
 
 const [database, server, keys, requests] = [
   inGroup('Database'), inGroup('Server'), inGroup('Keys and roles'), inGroup('Requests'),
 ] as const; // biome-ignore format: a list
-const [limits, log, preparation] = [inGroup('Limits'), inGroup('Log'), inGroup('Preparation')] as const;
+const limits = inGroup('Limits', { inPlace: true });
+const [log, preparation] = [inGroup('Log'), inGroup('Preparation')] as const;
 
 /** The table. */
 export const options = {
-  databaseUrl: database('URL', connectionString, null, { secret: true, ecosystem: ['DATABASE_URL'], commands: connecting,
+  databaseUrl: database('URL', connectionString, null, { secret: true, ecosystem: ['DATABASE_URL'], inPlace: true, commands: connecting,
     doc: 'Connection string of the login role, usually authenticator. It must be able to `set role` to the API roles.' }),
   adminDatabaseUrl: database('URL', connectionString, null,
-    { secret: true, defaultNote: 'the same as --database-url', commands: ['serve', 'init', 'tokens', 'config', 'users'],
+    { secret: true, defaultNote: 'the same as --database-url', inPlace: true, commands: ['serve', 'init', 'tokens', 'config', 'users'],
     doc: 'Connection string of the auth role, auth_admin by default. For init: of a role that can create roles.' }),
   adoptRole: database('NAMES', names, null, { commands: ['serve', 'init', 'tokens', 'config', 'users'],
     defaultNote: 'superusers, the login and its members',
     doc: 'Further roles to trust as owners of the auth tables. init: also roles that exist and that others may act as.' }),
-  readReplicaUrl: database('URL', connectionString, null, { secret: true, repeatable: true, commands: ['serve'],
+  readReplicaUrl: database('URL', connectionString, null, { secret: true, repeatable: true, inPlace: true, commands: ['serve'],
     doc: 'Streaming replica for query operations; mutations go to the primary. Repeat for several replicas (file: a list; variable: separated by spaces). Each URL names one server.' }),
   maxReplicaLagMs: database('MS', integerBetween(100, 86_400_000), '5000', { commands: ['serve'],
     doc: 'Maximum replication lag in ms. Replicas further behind get no queries until they catch up.' }),
   databasePort: database('PORT', integerBetween(1, 65_535), null,
     { commands: ['start'], defaultNote: '54322 or a free one, then kept',
     doc: 'Port of the embedded PostgreSQL.' }),
-  schemas: database('NAMES', names, null, { commands: reflecting, defaultNote: "the login role's search_path",
+  schemas: database('NAMES', names, null, { inPlace: true, commands: reflecting, defaultNote: "the login role's search_path",
     doc: 'Schemas to expose, in order, separated by commas.' }),
   extraSearchPath: database('NAMES', names, null, { commands: [...serving, 'check', 'explain'],
     defaultNote: '`extensions`, if only operators create objects there',
@@ -139,18 +142,18 @@ export const options = {
   projectRef: server('REF', projectRef, null,
     { commands: [...serving, 'tokens', 'config', 'templates'], defaultNote: 'kept by start, else derived from the database',
     doc: 'Project ref, 20 lowercase letters or digits.' }),
-  trustedProxies: server('NETWORKS', networks, null, { commands: serving,
+  trustedProxies: server('NETWORKS', networks, null, { inPlace: true, commands: serving,
     doc: 'Proxy addresses or networks, separated by commas, whose X-Forwarded-For header is trusted.' }),
-  corsOrigins: server('ORIGINS', origins, '*', { commands: serving,
+  corsOrigins: server('ORIGINS', origins, '*', { inPlace: true, commands: serving,
     doc: 'Origins allowed by CORS, separated by commas; * for all.' }),
-  corsHeaders: server('NAMES', namesOrAll, '*', { commands: serving,
+  corsHeaders: server('NAMES', namesOrAll, '*', { inPlace: true, commands: serving,
     doc: 'Request headers allowed by CORS, separated by commas; * for any.' }),
   workers: server('N', integerBetween(1, 256), '1', { commands: ['serve'],
     doc: 'Worker processes that share the port. Pools, caches and --rate-limit count per worker.' }),
-  drainTimeoutMs: server('MS', milliseconds, '10000', { commands: serving,
+  drainTimeoutMs: server('MS', milliseconds, '10000', { inPlace: true, commands: serving,
     doc: 'Time for open requests to finish when the gateway stops, in ms.' }),
-  maxConnections: server('N', count, '10000', { commands: serving, doc: 'Maximum open client connections per worker.' }),
-  maxConnectionsPerAddress: server('N', count, '1000', { commands: serving,
+  maxConnections: server('N', count, '10000', { inPlace: true, commands: serving, doc: 'Maximum open client connections per worker.' }),
+  maxConnectionsPerAddress: server('N', count, '1000', { inPlace: true, commands: serving,
     doc: 'Maximum open connections per client address and worker. Local addresses and trusted proxies have no limit.' }),
   maxBufferedBytes: server('BYTES', count, null, { commands: serving, defaultNote: 'a quarter of the memory',
     doc: 'Maximum memory for requests and responses of all workers, in bytes. Beyond it, the largest lose their connections.' }),
@@ -172,18 +175,18 @@ export const options = {
     doc: 'Port for Prometheus metrics without authentication. On the main port, metrics need an access token.' }),
 
   jwtSecret: keys('SECRET', signingSecret, null,
-    { secret: true, ecosystem: ['GOTRUE_JWT_SECRET'], commands: [...serving, 'keys', 'status'], defaultNote: 'kept by start',
+    { secret: true, ecosystem: ['GOTRUE_JWT_SECRET'], inPlace: true, commands: [...serving, 'keys', 'status'], defaultNote: 'kept by start',
     doc: 'HS256 secret for tokens and keys, at least 32 characters.' }),
   jwtKeys: keys('JSON|FILE', asText(parseJsonWebKeys), null,
-    { secret: true, fileOrText: true, ecosystem: ['GOTRUE_JWT_KEYS'], commands: [...serving, 'keys'],
+    { secret: true, fileOrText: true, ecosystem: ['GOTRUE_JWT_KEYS'], inPlace: true, commands: [...serving, 'keys'],
     doc: 'Signing keys, a JSON array of JWKs. The key with `sign` in key_ops signs; all verify.' }),
-  jwks: keys('JSON|FILE', asText(parseJsonWebKeys), null, { fileOrText: true, commands: ['serve'],
+  jwks: keys('JSON|FILE', asText(parseJsonWebKeys), null, { fileOrText: true, inPlace: true, commands: ['serve'],
     doc: 'Additional verification keys for the GraphQL API, a JSON Web Key Set.' }),
-  jwksUrl: keys('URL', httpUrl, null, { commands: ['serve'],
+  jwksUrl: keys('URL', httpUrl, null, { inPlace: true, commands: ['serve'],
     doc: 'URL of a JWKS with additional verification keys for the GraphQL API.' }),
-  jwtAud: keys('NAMES', names, null, { ecosystem: ['GOTRUE_JWT_AUD'], defaultNote: 'any', commands: [...serving, 'users'],
+  jwtAud: keys('NAMES', names, null, { ecosystem: ['GOTRUE_JWT_AUD'], defaultNote: 'any', inPlace: true, commands: [...serving, 'users'],
     doc: 'Accepted token audiences, separated by commas. A token needs one of them.' }),
-  jwtIssuer: keys('TEXT', filledText, null, { ecosystem: ['GOTRUE_JWT_ISSUER'], defaultNote: 'any', commands: serving,
+  jwtIssuer: keys('TEXT', filledText, null, { ecosystem: ['GOTRUE_JWT_ISSUER'], defaultNote: 'any', inPlace: true, commands: serving,
     doc: 'Required token issuer.' }),
   jwtRoleClaim: keys('NAME', roleClaimPath, 'role', { commands: serving,
     doc: 'Claim with the database role, or its path such as app_metadata.role. Tokens without it use the anon role.' }),
@@ -194,22 +197,22 @@ export const options = {
     doc: 'Role of trusted servers. It bypasses row security.' }),
   allowedRoles: keys('ROLES', roles, null, { commands: [...serving, 'check'], defaultNote: 'those three',
     doc: 'Roles allowed in tokens; * for all the login role can set.' }),
-  anonKey: keys('KEY', filledText, null, { secret: true, commands: ['serve'], defaultNote: 'made from the secret',
+  anonKey: keys('KEY', filledText, null, { secret: true, inPlace: true, commands: ['serve'], defaultNote: 'made from the secret',
     doc: 'apiKey of the anon role, a JWT or an opaque key.' }),
-  serviceKey: keys('KEY', filledText, null, { secret: true, commands: ['serve'], defaultNote: 'made from the secret',
+  serviceKey: keys('KEY', filledText, null, { secret: true, inPlace: true, commands: ['serve'], defaultNote: 'made from the secret',
     doc: 'apiKey of the service role, a JWT or an opaque key.' }),
-  requireApiKey: keys(null, flag, 'true', { commands: serving,
+  requireApiKey: keys(null, flag, 'true', { inPlace: true, commands: serving,
     doc: 'Require an apiKey. false: requests without a key use the anon role.' }),
-  accessToken: keys('TOKEN', filledText, null, { secret: true, commands: [...serving, 'templates', 'status'],
+  accessToken: keys('TOKEN', filledText, null, { secret: true, inPlace: true, commands: [...serving, 'templates', 'status'],
     doc: 'Fixed access token for the management API.' }),
 
   statementTimeoutMs: requests('MS', milliseconds, '8000', { commands: [...serving, 'explain'],
     doc: 'Maximum duration of a request in ms. A lower setting of the role wins.' }),
-  readOnlyQueries: requests(null, flag, 'false', { commands: serving,
+  readOnlyQueries: requests(null, flag, 'false', { inPlace: true, commands: serving,
     doc: 'Run query operations in read-only transactions.' }),
   variablePositions: requests('WORD', oneOf('compatible', 'strict'), 'compatible', { commands: [...serving, 'check', 'explain'],
     doc: 'strict: apply the GraphQL rule for variables in nullable positions.' }),
-  absentFilterVariables: requests('WORD', oneOf('ignore', 'refuse'), 'ignore', { commands: serving,
+  absentFilterVariables: requests('WORD', oneOf('ignore', 'refuse'), 'ignore', { inPlace: true, commands: serving,
     doc: 'refuse: an absent variable in a filter of writes is an error.' }),
   introspection: requests('WORD', oneOf('directive', 'never', 'always', 'service'), 'directive', { commands: serving,
     doc: 'directive: the schema comment decides. service: on for the service role, else the schema comment decides.' }),
@@ -219,7 +222,7 @@ export const options = {
     doc: 'Folder of .graphql files, or manifest of Relay, graphql-codegen or Apollo. Requests name these documents by their hash.' }),
   trustedOnly: requests(null, flag, 'false', { commands: serving,
     doc: 'Refuse all documents but the trusted ones, except from the service role.' }),
-  getMaxAge: requests('SECONDS', integerBetween(0, 31_536_000), '0', { commands: serving,
+  getMaxAge: requests('SECONDS', integerBetween(0, 31_536_000), '0', { inPlace: true, commands: serving,
     doc: 'Time for which caches may keep answers to GET, in seconds; 0: not at all. Only those of the anon role without a token.' }),
   liveIntervalMs: requests('MS', milliseconds, '2000', { commands: serving,
     doc: 'Time between two runs of a live query, in ms.' }),
@@ -231,7 +234,7 @@ export const options = {
     doc: 'Claims that live queries pass to the database; * for all. Callers with equal ones share runs.' }),
   liveHeaders: requests('NAMES', namesAllOrNone, '*', { commands: [...serving, 'check'],
     doc: 'Request headers that live queries pass to the database; * for all, none for none. The same.' }),
-  rateLimit: requests('N', rate, 'off', { commands: serving,
+  rateLimit: requests('N', rate, 'off', { inPlace: true, commands: serving,
     doc: 'Requests per minute, caller and worker; off for no limit.' }),
 
   maxDepth: limits('N', count, '20', { commands: serving, doc: 'Maximum levels of related tables.' }),
@@ -240,8 +243,8 @@ export const options = {
   maxCost: limits('N', count, '1000000', { commands: serving,
     doc: 'Maximum cost: page sizes multiplied along each path, summed over collections.' }),
   maxRootFields: limits('N', count, '50', { commands: serving, doc: 'Maximum root fields per operation.' }),
-  maxBodyBytes: limits('BYTES', count, '1048576', { commands: serving, doc: 'Maximum request body in bytes.' }),
-  maxResponseBytes: limits('BYTES', integerBetween(1, 64 * 1024 * 1024), '16777216', { commands: serving,
+  maxBodyBytes: limits('BYTES', count, '1048576', { inPlace: false, commands: serving, doc: 'Maximum request body in bytes.' }),
+  maxResponseBytes: limits('BYTES', integerBetween(1, 64 * 1024 * 1024), '16777216', { inPlace: false, commands: serving,
     doc: 'Maximum response in bytes, at most 64 MiB.' }),
   maxBatch: limits('N', integerBetween(1, 1000), '10', { commands: serving,
     doc: 'Maximum requests in a batch; 1: no batches. Cost, bytes and time of all together have the limits of one.' }),
@@ -253,7 +256,7 @@ export const options = {
   limitServiceRole: limits(null, flag, 'false', { commands: serving,
     doc: 'Apply the first five limits to the service role too.' }),
 
-  logLevel: log('LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', { commands: serving,
+  logLevel: log('LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', { inPlace: true, commands: serving,
     doc: 'Minimum level to log.' }),
   logFormat: log('WORD', oneOf('pretty', 'json'), null, { commands: serving, defaultNote: 'pretty on a terminal, else json',
     doc: 'Log format.' }),
@@ -261,9 +264,9 @@ export const options = {
     doc: 'Client addresses in the log. hashed: equal ones look equal, under a key that the signing secret decides.' }),
   traceInDatabase: log('WORD', oneOf('recorded', 'always', 'never'), 'recorded', { commands: serving,
     doc: 'Requests whose trace id PostgreSQL has as application_name. recorded: those whose spans are exported.' }),
-  slowMs: log('MS', milliseconds, '1000', { commands: serving,
+  slowMs: log('MS', milliseconds, '1000', { inPlace: true, commands: serving,
     doc: 'Duration from which a request is logged as slow, in ms.' }),
-  serverTiming: log(null, flag, null, { commands: serving, defaultNote: 'true for start, false for serve',
+  serverTiming: log(null, flag, null, { inPlace: true, commands: serving, defaultNote: 'true for start, false for serve',
     doc: 'Send stage durations in a Server-Timing header.' }),
 
   loginRole: preparation('ROLE', role, 'authenticator', { commands: ['init', 'check'],

@@ -15,6 +15,7 @@ import type { Replicas } from '../postgres/pool/replicas.ts';
 import { startListener } from '../postgres/system/listener.ts';
 import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
 import { watchConnections } from '../postgres/wire/connection-failure.ts';
+import { loginOf } from '../postgres/wire/login.ts';
 import type { PoolState } from '../postgres/wire/pool-state.ts';
 import type { LiveState } from '../server/metrics/read-states.ts';
 import type { Observe } from '../shared/observation.ts';
@@ -78,7 +79,8 @@ interface GraphqlReports {
 
 /** Builds the parts; connects when it starts. */
 export function openGraphql(config: Config, { observe, tracer = untraced }: GraphqlReports): Graphql {
-  const { databaseUrl: connectionString, poolWaitMs: waitMs } = config;
+  const { poolWaitMs: waitMs } = config;
+  const connectionString = loginOf(config, 'databaseUrl');
   const suspect = (problem: Error) => availability.suspect(problem);
   const systemPool = createSystemPool({
     connectionString,
@@ -149,11 +151,16 @@ type ExecutorParts = Pick<ExecuteOptions, 'pool' | 'replicas' | 'reflector' | 't
 function openExecutor(config: Config, parts: ExecutorParts): Executor {
   return createExecutor({
     ...parts,
+    // The same object for as long as the gateway runs, with its present values.
     limits: config.limits,
     maxResponseBytes: config.limits.maxResponseBytes,
     requestTimeoutMs: config.statementTimeoutMs,
-    readOnlyQueries: config.readOnlyQueries,
-    absentFilterVariables: config.absentFilterVariables,
+    get readOnlyQueries() {
+      return config.readOnlyQueries;
+    },
+    get absentFilterVariables() {
+      return config.absentFilterVariables;
+    },
     freshness: config.freshness,
   });
 }
@@ -179,7 +186,7 @@ function openPools(
   };
   const pool = createApiPool({
     ...api,
-    connectionString: config.databaseUrl,
+    connectionString: loginOf(config, 'databaseUrl'),
     watch: watchConnections('api', observe),
     onEvent: (event) => {
       if (event.kind === 'connection_lost') suspect(event.problem);

@@ -66,10 +66,11 @@ export async function assertProject({ ref: ownRef, pool }: ManagedProject, ref: 
 }
 
 async function findCaller(
-  { pool, accessToken, clock, unknownTokens }: ManagedProject,
+  { pool, accessToken: readFixed, clock, unknownTokens }: ManagedProject,
   token: string,
   from: string,
 ): Promise<ManagementCaller | null> {
+  const accessToken = readFixed();
   if (accessToken !== null && sameText(token, accessToken)) {
     return {
       tokenId: fixedTokenId,

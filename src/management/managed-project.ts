@@ -19,7 +19,7 @@ export interface ManagedProject {
   /** @throws DatabaseError if it must be derived and the database does not answer. */
   readonly ref: () => Promise<string>;
   /** A token from the options (`--access-token`), not stored, with all scopes; null: none. */
-  readonly accessToken: string | null;
+  readonly accessToken: () => string | null;
   readonly ignoreUnknown: boolean;
   readonly digest: DigestSecret;
   readonly renderingTime: RenderingTime;

@@ -5,6 +5,7 @@ import type { OwnPool } from '../postgres/migrations/own-pool.ts';
 import { type Listener, startListener } from '../postgres/system/listener.ts';
 import { watchConnections } from '../postgres/wire/connection-failure.ts';
 import { endLimitMs } from '../postgres/wire/driver.ts';
+import { loginOf } from '../postgres/wire/login.ts';
 import type { Clock } from '../shared/clock.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';
 import type { Observe } from '../shared/observation.ts';
@@ -43,7 +44,7 @@ export interface Management {
  * is down, the first request that succeeds reads them.
  */
 export function openManagement({ config, authUrl, pool, clock, observe }: ManagementSetup): Management {
-  const { projectRef, accessToken, authValues, managementIgnoreUnknownFields } = config;
+  const { projectRef, authValues, managementIgnoreUnknownFields } = config;
   const ref = createProjectRef(projectRef);
   // If the API cannot change stored values, only the start values count.
   const configOnly = config.configOnly || !config.managementApiEnabled;
@@ -60,7 +61,7 @@ export function openManagement({ config, authUrl, pool, clock, observe }: Manage
     const isThere = await pool.isOurs().catch(() => true);
     if (!isThere || stopped) return;
     listener = startListener({
-      connectionString: config.adminDatabaseUrl,
+      connectionString: loginOf(config, 'adminDatabaseUrl'),
       applicationName: 'pgreflect configuration listener',
       watch: watchConnections('configuration_listener', observe),
       channel: configChannel,
@@ -77,9 +78,9 @@ export function openManagement({ config, authUrl, pool, clock, observe }: Manage
     store,
     authUrl,
     ref: () => ref(pool.catalog),
-    accessToken,
+    accessToken: () => config.accessToken,
     ignoreUnknown: managementIgnoreUnknownFields,
-    digest: createSecretDigest(deriveKey(config, 'secret digest')),
+    digest: (field, secret) => createSecretDigest(deriveKey(config, 'secret digest'))(field, secret),
     renderingTime: new RenderingTime(config.managementRateLimit),
     unknownTokens: createUnknownTokens(config.managementRateLimit, clock),
     clock,

@@ -1,9 +1,12 @@
 /** What spans say of a database server: where it is, and never who logs in. */
+
 import { decodePart, parseConnectionUrl } from '../config/connection-url.ts';
 import type { SpanFacts } from '../shared/trace/span.ts';
+import type { Login } from './wire/login.ts';
 
 /** By the semantic conventions of OpenTelemetry. */
-export function serverFacts(connectionString: string): SpanFacts {
+export function serverFacts(given: string | Login): SpanFacts {
+  const connectionString = typeof given === 'string' ? given : given.text;
   const url = parseConnectionUrl(connectionString);
   if (url === null) return {};
   const { hostname, port, pathname, searchParams } = url;

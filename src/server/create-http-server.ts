@@ -66,7 +66,7 @@ type AddRoutes = (app: HttpServer) => Promise<readonly Describe[]>;
 /** Builds the server without listening. */
 export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes): Promise<HttpServer> {
   const { observe, config, tracer = untraced, traffic = { inFlight: 0 } } = parts;
-  const addressOf = createClientAddress(config.trustedProxies, observe);
+  const addressOf = createClientAddress(config, observe);
   const answerError = createErrorHandler(parts);
   let tracking: TrackingParts = { observe, tracer, traffic, addressOf, hold: () => true };
   const app = fastify({
@@ -109,7 +109,7 @@ export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes)
   refuseInGeneral(app, answerError);
   app.setErrorHandler(answerError);
   answerUnknownPaths(app, parts);
-  await registerCors(app, config);
+  registerCors(app, config);
   registerHealth(app, parts.ready);
   if (parts.metrics) registerMetrics(app, parts.metrics);
   registerOpenApi(app, config.externalUrl, await addRoutes(app));

@@ -14,7 +14,7 @@ import { currentSpan } from './trace/current-span.ts';
 import type { Span } from './trace/span.ts';
 import { version } from './version.ts';
 
-/** Format and target of the lines. */
+/** Format and target of the lines. Level and duration may be replaced. */
 export interface LoggerOptions {
   readonly level: Level | 'silent';
   readonly format: 'pretty' | 'json';
@@ -43,12 +43,16 @@ export async function createLogger(options: LoggerOptions): Promise<ObservationL
   // A log is read in terminals, too: C1 controls begin commands there, and JSON need not escape them.
   const json: DestinationStream = { write: (line) => target.write(inJsonLines(line)) };
   const stream = isPretty ? await prettyStream(target, options.stream === undefined) : json;
-  const { level, worker } = options;
+  const { worker } = options;
+  let { level } = options;
   const base = isPretty ? null : { service, version, host: hostname(), pid: process.pid, ...(worker && { worker }) };
   const formatters = isPretty ? {} : { level: (name: string) => ({ level: name }) };
   const log = pino({ level, base, formatters, timestamp: pino.stdTimeFunctions.isoTime }, stream);
   return {
-    observe: (observation) => write(log, observation, options),
+    observe: (observation) => {
+      if (level !== options.level) log.level = level = options.level;
+      write(log, observation, options);
+    },
     flush: () => target.flush?.(),
   };
 }

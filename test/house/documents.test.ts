@@ -72,8 +72,15 @@ test('docs/options.md lists every option with its default, its names and its mea
       option.commands.join(', '),
       option.doc,
     ];
-    return { key, group: option.group, line: `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |` };
+    return {
+      key,
+      flag: words,
+      isInPlace: option.inPlace === true,
+      group: option.group,
+      line: `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
+    };
   });
+  const inPlace = rows.filter(({ isInPlace }) => isInPlace).map(({ flag }) => `\`--${flag}\``);
   const mostSet = rows.filter(({ key }) => optionsOfEveryProject.includes(key)).map(({ line }) => line);
   expect(mostSet).toHaveLength(optionsOfEveryProject.length);
   const groups = [...new Set(rows.map(({ group }) => group))].map((group) => {
@@ -109,6 +116,8 @@ ${mostSet.join('\n')}
 Flags override environment variables. These override the configuration file (\`pgreflect.toml\` or \`--config FILE\`), which overrides
 defaults. The key in the file is the flag in snake case: \`max_depth\` for \`--max-depth\`. To read a secret from a file, add \`_FILE\` to
 the variable: \`PGREFLECT_JWT_SECRET_FILE\`.
+
+A running gateway takes over other values of ${inPlace.slice(0, -1).join(', ')} and ${inPlace.at(-1)} when [its files change](deployment.md#changes-of-the-configuration).
 
 In a file that \`--config\` or \`PGREFLECT_CONFIG\` names, \`env(NAME)\` is the variable. A \`pgreflect.toml\` that is only found gets no variables and
 reads no files outside its folder, because it may have come with a repository.

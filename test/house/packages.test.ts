@@ -10,9 +10,7 @@ import { readSources, root } from './source.ts';
 /** Package -> folders of src/ that may import it. Packages of the tests alone are in test/package.json. */
 const homes: Readonly<Record<string, readonly string[]>> = {
   '@csstools/css-tokenizer': ['email'],
-  '@fastify/cors': ['server'],
   '@fastify/proxy-addr': ['server'],
-  '@fastify/rate-limit': ['graphql'],
   '@fastify/static': ['studio'],
   '@node-rs/bcrypt': ['auth'],
   '@opentelemetry/api': ['shared'],
@@ -48,16 +46,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Loaded by the first that needs them: together they would take a fifth of the memory of an idle gateway. */
-const lazy = [
-  '@fastify/rate-limit',
-  '@node-rs/bcrypt',
-  'aws4fetch',
-  'html-to-text',
-  'nodemailer',
-  'openid-client',
-  'pino-pretty',
-  'uqr',
-];
+const lazy = ['@node-rs/bcrypt', 'aws4fetch', 'html-to-text', 'nodemailer', 'openid-client', 'pino-pretty', 'uqr'];
 
 interface Packages {
   readonly dependencies?: Readonly<Record<string, string>>;

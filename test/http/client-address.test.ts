@@ -9,7 +9,7 @@ import { anonKey, operation, testServer } from '../support/http.ts';
 /** The address found for a connection from `remoteAddress` with that header. */
 function find(trusted: readonly string[], remoteAddress: string | undefined, forwarded?: string): string | null {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
-  return createClientAddress(trusted)({ headers, socket: { remoteAddress } } as never);
+  return createClientAddress({ trustedProxies: trusted })({ headers, socket: { remoteAddress } } as never);
 }
 
 test('by default X-Forwarded-For is ignored', () => {
@@ -92,7 +92,7 @@ test('the rate limit and the log go by it', async () => {
 
 test('a proxy that is not configured is warned of once, with the option to set', () => {
   const seen: unknown[] = [];
-  const addressOf = createClientAddress([], (observation) => seen.push(observation));
+  const addressOf = createClientAddress({ trustedProxies: [] }, (observation) => seen.push(observation));
   const from = (headers: Record<string, string>) =>
     addressOf({ headers, socket: { remoteAddress: '10.0.0.1' } } as never);
   from({});

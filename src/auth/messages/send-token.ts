@@ -105,7 +105,7 @@ export async function reportUnsent(
 function build(context: AuthContext, email: TokenEmail, { code, linkToken }: MadeToken): EmailMessage {
   const { config, redirectTo, authUrl, services } = context;
   const { kind, user, to, newEmail } = email;
-  const link = { authUrl, linkToken, redirectTo, recipient: { address: to, key: services.linkKey } };
+  const link = { authUrl, linkToken, redirectTo, recipient: { address: to, key: services.linkKeys()[0] } };
   const data = {
     to,
     email: user.email ?? '',

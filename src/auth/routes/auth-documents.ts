@@ -66,9 +66,10 @@ export const authDocuments = routesOf(documents);
 /** Adds the routes. */
 export function registerAuthDocuments(scope: FastifyInstance, config: Config, parts: AuthParts): void {
   for (const { path, isCacheable, answer } of authDocuments) {
-    const json = JSON.stringify(answer.print({ config, parts }));
     scope.get(path, { exposeHeadRoute: false }, (_request, reply) => {
       if (isCacheable) reply.header('cache-control', `public, max-age=${keysMaxAgeSeconds}`);
+      // Keys may be replaced while the gateway runs.
+      const json = JSON.stringify(answer.print({ config, parts }));
       return reply.header('content-type', 'application/json').send(json);
     });
   }

@@ -113,7 +113,7 @@ function showPage(
   const type = findVerificationType(name);
   const page: LinkPage = {
     action: type === null ? 'other' : actions[type],
-    email: readStamped(services.linkKey, token, query.get('address') ?? ''),
+    email: readStamped(services.linkKeys(), token, query.get('address') ?? ''),
     siteUrl: config.site_url,
     locale: chooseLinkPage(config, context.languages),
     languages: context.languages,

@@ -55,8 +55,8 @@ export interface AuthServices {
   readonly sendText: SendText;
   readonly hooks: Hooks;
   readonly providers: ProviderSignIn;
-  /** Stamps the address in emailed links. */
-  readonly linkKey: Buffer;
+  /** The first stamps the address in emailed links; all read it. */
+  readonly linkKeys: () => readonly [Buffer, ...Buffer[]];
   /** The tokens' claim `iss`. */
   readonly issuer: string;
   /** Default audience, for requests that name none. */

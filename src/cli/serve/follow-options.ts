@@ -1,25 +1,29 @@
 /**
- * Applies changes of the configuration, and of the files that it names, to a running gateway: exposed schemas and start
- * values of the auth configuration. Other changed options are named, because they need a restart. A configuration with
- * problems is reported and changes nothing.
+ * Applies changes of the configuration, and of the files that it names, to a running gateway. Options that need a
+ * restart are named, or left to who can restart. A configuration with problems is reported and changes nothing.
  */
-import { unwatchFile, watchFile } from 'node:fs';
+import { type Stats, unwatchFile, watchFile } from 'node:fs';
 import { resolve } from 'node:path';
-import { snakeCase } from 'change-case';
+import { namedInFile } from '../../change-options.ts';
 import type { Config } from '../../config/config.ts';
+import { changedOptions, isSameValue } from '../../config/live-config.ts';
 import type { Sources } from '../../config/load-options.ts';
 import type { Gateway } from '../../gateway.ts';
 import { isAway } from '../../postgres/database-error.ts';
 import { describeError } from '../shared/describe-error.ts';
 
 interface FollowedOptions {
-  readonly gateway: Pick<Gateway, 'expose' | 'configureAuth'>;
+  readonly gateway: Pick<Gateway, 'changeOptions' | 'expose' | 'configureAuth'>;
   /** The configuration at the start of the gateway. */
   readonly config: Config;
   readonly sources: Sources;
   /** Loads the options again. @throws ConfigError */
   readonly load: (sources: Sources) => Config;
   readonly note: (text: string) => void;
+  /** Called when a configuration was taken over, with the names of what needs a restart. Default: a note names them. */
+  readonly onTaken?: (needRestart: readonly string[]) => void;
+  /** False: another process looks at the files, and says when to read them again. */
+  readonly watches?: boolean;
 }
 
 /** A running follower. */
@@ -30,17 +34,23 @@ export interface OptionsFollower {
 
 /** Polling interval in milliseconds; editors and orchestrators replace files instead of writing them. */
 const lookMs = 1000;
+/** How long a changed file must stay as it is before it is read, in milliseconds: some programs write in steps. */
+const settledMs = 500;
 
 /** Starts following. */
-export function followOptions({ gateway, config, sources, load, note }: FollowedOptions): OptionsFollower {
+export function followOptions(options: FollowedOptions): OptionsFollower {
+  const { gateway, config, sources, load, note, watches = true } = options;
   let last = config;
 
   async function takeOver(): Promise<void> {
     // Problems of the command line were reported at the start; a process's environment does not change.
     const next = load({ ...sources, problems: [], onFile: watch });
-    const fixed = differences(last, next).filter((name) => !changedInPlace.has(name));
-    if (fixed.length > 0) note(`A restart is needed for: ${fixed.map((name) => snakeCase(name)).join(', ')}.`);
+    const { needRestart } = changedOptions(last, next);
+    const { applied, warnings } = await gateway.changeOptions(next);
+    for (const warning of warnings) note(`Warning: ${warning}`);
+    if (applied.length > 0) note(`Reloaded: ${applied.join(', ')}.`);
     last = { ...next, ...pick(last) };
+    (options.onTaken ?? nameThem)(needRestart);
     // First the part that needs no database.
     if (!isSameValue(authStart(last), authStart(next))) {
       await gateway.configureAuth(authStart(next));
@@ -55,6 +65,10 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
     }
   }
 
+  function nameThem(needRestart: readonly string[]): void {
+    if (needRestart.length > 0) note(`A restart is needed for: ${needRestart.map(namedInFile).join(', ')}.`);
+  }
+
   // One after the other: a signal and a poll may coincide.
   let latest = Promise.resolve();
   const readAgain = () => {
@@ -67,11 +81,18 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
     workingDirectory,
     sources.configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml'),
   );
-  const watched = new Set<string>();
+  const watched = new Map<string, (now: Stats, before: Stats) => void>();
+  let settling: NodeJS.Timeout | null = null;
   const watch = (path: string) => {
-    if (watched.has(path)) return;
-    watched.add(path);
-    watchFile(path, { interval: lookMs }, readAgain).unref();
+    if (!watches || watched.has(path)) return;
+    const onChange = (now: Stats, before: Stats) => {
+      if (isOpen(now) && !isOpen(before))
+        note(`Warning: every user of this machine can read ${path} now: chmod o-r ${path}`);
+      if (settling !== null) clearTimeout(settling);
+      settling = setTimeout(readAgain, settledMs).unref();
+    };
+    watched.set(path, onChange);
+    watchFile(path, { interval: lookMs }, onChange).unref();
   };
   watch(configFile);
   // The files may have changed during the start.
@@ -79,20 +100,15 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
   return {
     readAgain,
     stop() {
-      for (const path of watched) unwatchFile(path, readAgain);
+      if (settling !== null) clearTimeout(settling);
+      for (const [path, onChange] of watched) unwatchFile(path, onChange);
     },
   };
 }
 
-/** What a running gateway takes over. */
-const changedInPlace: ReadonlySet<string> = new Set<keyof Config>(['schemas', 'authValues', 'authTemplates']);
-
-/** Names of what differs. */
-function differences(a: Config, b: Config): readonly string[] {
-  const [before, after] = [a, b].map(
-    (config) => new Map(Object.entries({ ...config.limits, ...config, limits: null })),
-  );
-  return [...after!.keys()].filter((name) => !isSameValue(before!.get(name), after!.get(name)));
+/** Whether a file that is there may be read by all. */
+function isOpen({ mode, nlink }: Stats): boolean {
+  return nlink > 0 && (mode & 0o004) !== 0;
 }
 
 function pick({
@@ -111,8 +127,4 @@ function isLater(error: unknown): false {
 
 function authStart({ authValues, authTemplates }: Config): Pick<Config, 'authValues' | 'authTemplates'> {
   return { authValues, authTemplates };
-}
-
-function isSameValue(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

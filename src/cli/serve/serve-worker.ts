@@ -28,8 +28,9 @@ async function serve(context: CommandContext): Promise<number> {
   const questions = new Questions<readonly unknown[]>();
   const extras = { gather: gatherBy(questions), worker: workerOf(context.sources) };
   const gateway = await startGateway({ ...config, metricsPort: null }, extras).catch(refuseAddress(config));
-  // The supervisor prints the messages.
-  const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: () => {} });
+  // The supervisor looks at the files, and prints the messages.
+  const quiet = { note: () => {}, onTaken: () => {}, watches: false };
+  const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, ...quiet });
   const introduce = () =>
     void noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
   const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));

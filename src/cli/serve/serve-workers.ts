@@ -8,14 +8,19 @@
  *
  * Also collects the metrics of all.
  */
+import { canSign } from '../../auth/open-auth.ts';
+import { changeOptions, namedInFile } from '../../change-options.ts';
 import type { Config } from '../../config/config.ts';
+import { LiveConfig } from '../../config/live-config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { loggingOf } from '../../config/logging.ts';
 import type { Gather } from '../../gateway.ts';
+import { createTokenVerifier, type TokenOptions } from '../../server/caller/verify-token.ts';
 import { Meter } from '../../server/metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from '../../server/metrics/metrics-route.ts';
 import { printMetrics } from '../../server/metrics/print-metrics.ts';
 import type { Snapshot } from '../../server/metrics/snapshot.ts';
+import { systemClock } from '../../shared/clock.ts';
 import { createLogger } from '../../shared/logger.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { handleSignals } from '../../signals.ts';
@@ -27,7 +32,8 @@ import { Workers } from './workers.ts';
 
 /** Serves until a signal ends it. @returns The exit code. */
 export async function serveWithWorkers(config: Config, context: CommandContext): Promise<number> {
-  const logger = await createLogger(loggingOf(config));
+  const live = new LiveConfig(config);
+  const logger = await createLogger(loggingOf(live.current));
   const meter = new Meter(null);
   const observe: Observe = (observation) => {
     meter.observe(observation);
@@ -38,7 +44,7 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
   const gather: Gather = { series: gatherSeries, live: () => workers.live() };
   const workers: Workers = new Workers({
     count: config.workers,
-    drainTimeoutMs: config.drainTimeoutMs,
+    drainTimeoutMs: () => live.current.drainTimeoutMs,
     observe,
     gather,
   });
@@ -48,10 +54,7 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
     handleSignals({
       onStop: () => void workers.stop().then(onStopped),
       onReload: () => workers.tell({ kind: 'reload', reason: 'signal' }),
-      onHangup() {
-        options?.readAgain();
-        workers.tell({ kind: 'hangup' });
-      },
+      onHangup: () => options?.readAgain(),
     });
   });
   let metrics: MetricsServer | null = null;
@@ -64,7 +67,7 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
       await workers.stop();
       return code;
     }
-    options = followFor(config, context);
+    options = followFor(workers, live, context);
     // The database may stop answering meanwhile.
     await Promise.race([noteServing(config, url, context), stopped]);
     if (metrics !== null) context.note(`Metrics: http://${config.host}:${metrics.port}/metrics`);
@@ -91,8 +94,34 @@ async function openMetricsPort(
   return serveMetrics(address, async (accept) => printMetrics(await gather(), accept)).catch(refuseAddress(config));
 }
 
-/** Each worker follows the file itself; the supervisor prints the messages. */
-function followFor(config: Config, context: CommandContext): OptionsFollower {
-  const gateway = { expose: async () => {}, configureAuth: async () => {} };
-  return followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: context.note });
+/** Options of this process, which workers that start again do not take over. */
+const ownOptions: ReadonlySet<string> = new Set<keyof Config>(['host', 'port', 'metricsPort', 'workers', 'logFormat']);
+
+/**
+ * Looks at the files and prints the messages. What can be taken over is tried here first; then the workers read it, or
+ * are replaced one by one.
+ */
+function followFor(workers: Workers, live: LiveConfig, context: CommandContext): OptionsFollower {
+  const { current: config } = live;
+  const [noKeys, done] = [() => {}, async () => {}];
+  const authenticate = { prepare: (next: TokenOptions) => createTokenVerifier(next, systemClock).then(() => noKeys) };
+  const auth = canSign(config) ? { prepareKeys: async () => noKeys } : null;
+  const gateway = {
+    changeOptions: (next: Config) => changeOptions({ live, authenticate, auth }, next),
+    expose: done,
+    configureAuth: done,
+  };
+  const onTaken = (needRestart: readonly string[]) => {
+    const own = needRestart.filter((name) => ownOptions.has(name));
+    if (own.length > 0) context.note(`A restart is needed for: ${own.map(namedInFile).join(', ')}.`);
+    const others = needRestart.filter((name) => !ownOptions.has(name)).map(namedInFile);
+    if (others.length === 0) return workers.tell({ kind: 'hangup' });
+    context.note(`The workers are replaced one by one for: ${others.join(', ')}.`);
+    void workers.replaceAll().then((areReplaced) => {
+      if (!areReplaced) context.note('A new worker could not serve. The others go on with the options they have.');
+      workers.tell({ kind: 'hangup' });
+    });
+  };
+  const follow = { config: { ...config }, sources: context.sources, load: loadConfig, note: context.note, onTaken };
+  return followOptions({ gateway, ...follow });
 }

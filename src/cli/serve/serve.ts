@@ -34,9 +34,10 @@ export const serve: Command = {
   notes: `Prepare the database once with \`pgreflect init\`. Create the secret and the keys with \`pgreflect keys\`.
 
 Signals: SIGTERM, SIGINT and SIGQUIT finish open requests and stop. SIGUSR2 reloads the catalog. SIGHUP reads the
-configuration file, and files with values, again; a change of one of them does the same. --schemas and the auth
-configuration change at once; other changed options are named, because they need a restart. The SIGHUP of a terminal
-that closes stops it. With --workers, send signals to the process you started. A worker that exits is replaced.
+configuration file, and files with values, again; a change of one of them does the same. Keys, connections, schemas,
+limits, the auth configuration and more change at once; other changed options are named, because they need a restart.
+With --workers, the workers are replaced for them, one by one. The SIGHUP of a terminal that closes stops the
+gateway. With --workers, send signals to the process you started. A worker that exits is replaced.
 
 Example:
   pgreflect serve --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop --jwt-secret SECRET`,

@@ -12,7 +12,7 @@ import { WorkerSeries } from './worker-series.ts';
 interface WorkersOptions {
   readonly count: number;
   /** Time for finishing requests, in milliseconds. */
-  readonly drainTimeoutMs: number;
+  readonly drainTimeoutMs: () => number;
   readonly observe: Observe;
   readonly gather: Gather;
 }
@@ -33,8 +33,14 @@ export class Workers {
   readonly #series = new WorkerSeries();
   /** Listening workers, by their number. */
   readonly #ready = new Map<number, Worker>();
-  readonly #alive = new Set<Worker>();
+  /** With their places. */
+  readonly #alive = new Map<Worker, number>();
   readonly #places: Promise<void>[] = [];
+  /** They have a successor. */
+  readonly #retired = new WeakSet<Worker>();
+  /** The newest generation of each place that has listened; older ones start no workers. */
+  readonly #generations = new Map<number, number>();
+  #generation = 0;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -63,7 +69,33 @@ export class Workers {
 
   /** Sends a message to all workers. */
   tell(message: ToWorker): void {
-    for (const worker of this.#alive) send(worker, message);
+    for (const worker of this.#alive.keys()) send(worker, message);
+  }
+
+  /**
+   * Replaces all workers, one after the other: a new one listens before the old one stops, so connections are accepted
+   * all the time.
+   *
+   * @returns False if a new one ended before it listened; the old ones of this and later places go on.
+   */
+  async replaceAll(): Promise<boolean> {
+    for (let place = 1; place <= this.#options.count && !this.wasTold; place += 1) {
+      const old = [...this.#alive.keys()].filter((worker) => this.#alive.get(worker) === place);
+      if ((await this.#occupy(place, true)) === null) return false;
+      for (const worker of old) this.#retired.add(worker);
+      await Promise.all(old.map((worker) => this.#end(worker)));
+    }
+    return true;
+  }
+
+  /** Lets a worker finish its requests; resolves when it has ended. */
+  async #end(worker: Worker): Promise<void> {
+    if (worker.isDead()) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    worker.process.kill('SIGTERM');
+    const giveUp = setTimeout(() => worker.process.kill('SIGKILL'), this.#options.drainTimeoutMs() + endingMs);
+    await ended;
+    clearTimeout(giveUp);
   }
 
   /** Lets one worker print the first operation. */
@@ -95,38 +127,47 @@ export class Workers {
   async stop(): Promise<void> {
     this.#stopping.abort();
     // A signal instead of a message, which a starting worker would miss.
-    for (const { process: child } of this.#alive) child.kill('SIGTERM');
+    for (const { process: child } of this.#alive.keys()) child.kill('SIGTERM');
     const giveUp = setTimeout(() => {
-      for (const { process: child } of this.#alive) child.kill('SIGKILL');
-    }, this.#options.drainTimeoutMs + endingMs);
+      for (const { process: child } of this.#alive.keys()) child.kill('SIGKILL');
+    }, this.#options.drainTimeoutMs() + endingMs);
     await Promise.all(this.#places);
     clearTimeout(giveUp);
   }
 
-  /** Keeps a worker running until the stop. @returns Its origin when it listens, null if the first one ends before. */
-  #occupy(place: number): Promise<string | null> {
+  /**
+   * Keeps a worker running until the stop, or until it has a successor.
+   *
+   * @param onlyOnce Gives up if the first one ends before it listens.
+   * @returns Its origin when it listens, null if the first one ends before.
+   */
+  #occupy(place: number, onlyOnce = place === 1): Promise<string | null> {
     return new Promise((resolve) => {
-      this.#places.push(this.#keep(place, resolve));
+      this.#places.push(this.#keep(place, onlyOnce, resolve));
     });
   }
 
-  async #keep(place: number, onFirst: (url: string | null) => void): Promise<void> {
+  async #keep(place: number, onlyOnce: boolean, onFirst: (url: string | null) => void): Promise<void> {
     const { signal } = this.#stopping;
     let failures = 0;
     let hasListened = false;
+    this.#generation += 1;
+    const generation = this.#generation;
+    const isReplaced = () => (this.#generations.get(place) ?? 0) > generation;
     const onReady = (url: string) => {
       hasListened = true;
+      this.#generations.set(place, generation);
       onFirst(url);
     };
-    while (!signal.aborted) {
+    while (!signal.aborted && !isReplaced()) {
       const began = performance.now();
       await this.#live(place, onReady);
       onFirst(null);
-      // The first worker's failure would repeat with all others.
-      if (place === 1 && !hasListened) return;
+      // Its failure would repeat with all others.
+      if (onlyOnce && !hasListened) return;
       const isSteady = performance.now() - began > steadyMs;
       failures = isSteady ? 0 : failures + 1;
-      await sleep(pauseAfter(failures), undefined, { signal }).catch(() => {});
+      if (!isReplaced()) await sleep(pauseAfter(failures), undefined, { signal }).catch(() => {});
     }
   }
 
@@ -134,7 +175,7 @@ export class Workers {
   #live(place: number, onReady: (url: string) => void): Promise<void> {
     const { observe } = this.#options;
     const worker = cluster.fork({ [workerVariable]: place });
-    this.#alive.add(worker);
+    this.#alive.set(worker, place);
     worker.on('message', (message: FromWorker) => {
       if (message.kind !== 'ready') return this.#hear(worker, message);
       this.#ready.set(place, worker);
@@ -148,7 +189,7 @@ export class Workers {
         this.#alive.delete(worker);
         this.#series.ended(worker.process.pid ?? 0);
         if (this.#ready.get(place) === worker) this.#ready.delete(place);
-        if (!this.wasTold) observe({ kind: 'worker_ended', worker: place, code, signal });
+        if (!this.wasTold && !this.#retired.has(worker)) observe({ kind: 'worker_ended', worker: place, code, signal });
         resolve();
       });
     });

@@ -19,11 +19,11 @@ export function stampAddress(key: Buffer, linkToken: string, address: string): s
   return `${shown}.${stampOf(key, linkToken, shown)}`;
 }
 
-/** The hidden address of a link; empty if it has none, or one that was not stamped for this token. */
-export function readStamped(key: Buffer, linkToken: string, stamped: string): string {
+/** The hidden address of a link; empty if it has none, or one that was not stamped for this token. @param keys From `deriveKeys`. */
+export function readStamped(keys: readonly Buffer[], linkToken: string, stamped: string): string {
   const end = stamped.lastIndexOf('.');
   const shown = stamped.slice(0, Math.max(0, end));
-  return stamped.slice(end + 1) === stampOf(key, linkToken, shown) ? shown : '';
+  return keys.some((key) => stamped.slice(end + 1) === stampOf(key, linkToken, shown)) ? shown : '';
 }
 
 /** 22 characters: 128 bits. */

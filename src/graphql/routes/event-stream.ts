@@ -5,7 +5,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Authenticate } from '../../server/caller/authenticate.ts';
+import { appendVary } from '../../server/append-vary.ts';
 import { anyOriginHeaders } from '../../server/cors.ts';
 import { errorAnswer } from '../../server/error-body.ts';
 import { commonHeaders } from '../../server/response-head.ts';
@@ -17,9 +17,9 @@ import { eventOf, type LiveEvent, type Subscriber } from '../live/live-event.ts'
 import type { LiveOperation } from '../live/live-group.ts';
 import type { Subscription } from '../live/live-queries.ts';
 import { acceptedEncodings } from './compress.ts';
-import { appendVary, contextOf, run, writeHead } from './graphql-answer.ts';
+import { contextOf, run, writeHead } from './graphql-answer.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
-import { whileAuthorized } from './while-authorized.ts';
+import { type AuthenticateAgain, whileAuthorized } from './while-authorized.ts';
 
 const type = 'text/event-stream';
 const completeText = 'event: complete\ndata:\n\n';
@@ -29,7 +29,7 @@ const heartbeatMs = 12_000;
 /** What differs where the caller is no caller of the API. */
 interface StreamOptions {
   /** Asks again whether the caller may subscribe. */
-  readonly authenticate?: Authenticate;
+  readonly authenticate?: AuthenticateAgain;
   /** In place of the CORS headers of the API. */
   readonly headers?: ReturnType<FastifyReply['getHeaders']>;
 }

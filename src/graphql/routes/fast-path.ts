@@ -23,9 +23,9 @@ import { type BatchPlace, type CountRequests, runBatch } from './run-batch.ts';
 /**
  * The last hook of the route: answers such requests and leaves others to the route's handler.
  *
- * @param count Counts the members of batches; null: nothing is counted.
+ * @param count Counts the members of batches.
  */
-export function createFastPath(parts: GraphqlParts, streams: EventStreams, count: CountRequests | null): Hook {
+export function createFastPath(parts: GraphqlParts, streams: EventStreams, count: CountRequests): Hook {
   const { maxBodyBytes } = parts.config.limits;
   return (request, reply, done) => {
     const { headers } = request;
@@ -77,7 +77,7 @@ interface FastRequest {
   readonly body: Buffer;
   readonly answerType: AnswerType;
   readonly streams: EventStreams;
-  readonly count: CountRequests | null;
+  readonly count: CountRequests;
 }
 
 async function answerJson(
@@ -92,7 +92,7 @@ async function answerJson(
     return;
   }
   const answer = isBatch(graphql)
-    ? await answerBatch(parts, request, graphql, (more) => count?.(request, reply, more))
+    ? await answerBatch(parts, request, graphql, (more) => count(request, reply, more))
     : await run(parts, request, graphql);
   const { body: text } = answer;
   if (!(text instanceof CompressedText) && isPlain(parts, request, answer)) {

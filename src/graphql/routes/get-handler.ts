@@ -1,9 +1,10 @@
 /** Answers queries by GET, and subscriptions of who accepts streams of events. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { appendVary } from '../../server/append-vary.ts';
 import { answerTypeOf, jsonAnswerTypeOf } from '../../server/media-types.ts';
 import type { EventStreams } from './event-stream.ts';
 import { cachingOf, readGet } from './get-request.ts';
-import { appendVary, run, sendText, writeHead } from './graphql-answer.ts';
+import { run, sendText, writeHead } from './graphql-answer.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
 
 /** Makes the handler; the caller is verified before. */

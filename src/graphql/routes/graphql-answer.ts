@@ -2,6 +2,7 @@
 import { createGunzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../postgres/caller/caller.ts';
+import { appendVary } from '../../server/append-vary.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
 import { retryAfterSeconds, statusOf } from '../../server/error-body.ts';
 import type { AnswerType } from '../../server/media-types.ts';
@@ -72,9 +73,4 @@ export async function sendText(request: FastifyRequest, reply: FastifyReply, tex
 function sendCompressed(reply: FastifyReply, { gzip, bytes }: CompressedText, isAccepted: boolean): FastifyReply {
   if (isAccepted) return reply.header('content-encoding', 'gzip').send(gzip);
   return reply.header('content-length', bytes).send(createGunzip().end(gzip));
-}
-
-/** A `Vary` header with more names. */
-export function appendVary(given: unknown, name: string): string {
-  return typeof given === 'string' && given !== '' ? `${given}, ${name}` : name;
 }

@@ -23,8 +23,8 @@ import { isForeignPage } from './foreign-page.ts';
 import { createGetHandler } from './get-handler.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
+import { createRequestLimit } from './limit-requests.ts';
 import type { SocketParts, Sockets } from './live-socket.ts';
-import type { CountRequests } from './run-batch.ts';
 import type { YogaHandler } from './yoga-handler.ts';
 
 /** The page for browsers at the same address. */
@@ -35,12 +35,12 @@ export interface BrowserPage {
 }
 
 /** Adds the routes. */
-export async function registerGraphqlRoutes(
+export function registerGraphqlRoutes(
   app: FastifyInstance,
   parts: GraphqlParts,
   page: BrowserPage,
   streams: EventStreams,
-): Promise<void> {
+): void {
   const { config } = parts;
   const onRequest: Hook[] = [
     keyFromUrl(config),
@@ -48,16 +48,17 @@ export async function registerGraphqlRoutes(
     shedHook(parts),
   ];
   // After load shedding, so that refused requests do not count.
-  const count = config.rateLimit === null ? null : await createRateLimit(app, config.rateLimit);
-  if (count !== null) onRequest.push((request, reply, done) => void count(request, reply, 1).then(() => done(), done));
+  const count = createRequestLimit(config);
+  onRequest.push((request, reply, done) => {
+    if (config.rateLimit === null) done();
+    else void count(request, reply, 1).then(() => done(), done);
+  });
   const get = createGetHandler(parts, streams);
   app.get(graphqlPath, { onRequest: onRequest.map(unlessPage), onSend: page.onSend }, async (request, reply) =>
     isPage(request) ? page.send(request, reply) : get(request, reply),
   );
   onRequest.push(createFastPath(parts, streams, count));
-  // If all origins are allowed, the headers are the same for each request.
-  const cors = config.corsOrigins === '*' ? ({ cors: false } as const) : {};
-  app.post(graphqlPath, { onRequest, config: cors }, createPostHandler(parts));
+  app.post(graphqlPath, { onRequest }, createPostHandler(parts));
   const sockets = serveSockets(app, { ...parts, count });
   app.addHook('preClose', (done) => {
     const withinMs = config.drainTimeoutMs * drainedPart;
@@ -78,7 +79,7 @@ const drainedPart = 0.8;
 
 /** WebSockets at the path; the server asks `isSocketRequest` first. */
 function serveSockets(app: FastifyInstance, parts: SocketParts): { readonly drain: (withinMs: number) => void } {
-  const addressOf = createClientAddress(parts.config.trustedProxies);
+  const addressOf = createClientAddress(parts.config);
   let opened: Promise<Sockets> | null = null;
   app.server.on('upgrade', (request, socket, head) => {
     // Until the library listens.
@@ -101,13 +102,13 @@ function unlessPage(hook: Hook): Hook {
 const foreign = new PublicError('BAD_REQUEST', 'Event streams with a key in the URL are for pages of --cors-origins.');
 
 /** `EventSource` of browsers sends no headers of the page, so its key may stand in the URL. That proves nothing of the page. */
-function keyFromUrl({ corsOrigins }: Config): Hook {
+function keyFromUrl(config: Config): Hook {
   return ({ raw, url }, _reply, done) => {
     const { headers, rawHeaders, method } = raw;
     if (method === 'GET' && headers.apikey === undefined && answerTypeOf(headers.accept) === 'text/event-stream') {
       const key = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('apikey');
       if (key !== null) {
-        if (isForeignPage(headers, corsOrigins)) return done(foreign);
+        if (isForeignPage(headers, config.corsOrigins)) return done(foreign);
         headers.apikey = key;
         rawHeaders.push('apikey', key);
       }
@@ -196,29 +197,4 @@ function acceptedRequestType({ headers }: FastifyRequest): RequestType {
     });
   }
   return type;
-}
-
-/** Most callers counted at once; the least recently seen are dropped first. */
-const maxCallers = 50_000;
-
-/**
- * Makes the function that counts requests and limits them per minute (`--rate-limit`): of the token's user, or without
- * one of the client's address or network. It runs after authentication.
- */
-async function createRateLimit(app: FastifyInstance, perMinute: number): Promise<CountRequests> {
-  // Loaded on demand: most gateways have no such limit.
-  const { default: rateLimit } = await import('@fastify/rate-limit');
-  await app.register(rateLimit, { global: false, max: perMinute, timeWindow: '1 minute', cache: maxCallers });
-  const check = app.createRateLimit({
-    keyGenerator: ({ state }) => countedAs(state.identity?.subject ?? null, state.address),
-  });
-  return async (request, reply, number) => {
-    for (let counted = 0; counted < number; counted++) {
-      const limit = await check(request as FastifyRequest);
-      if (limit.isAllowed || !limit.isExceeded) continue;
-      reply.header('retry-after', limit.ttlInSeconds);
-      const message = `More than ${perMinute} requests in a minute; wait ${limit.ttlInSeconds} seconds.`;
-      throw new PublicError('RATE_LIMITED', message);
-    }
-  };
 }

@@ -41,7 +41,7 @@ import { whileAuthorized } from './while-authorized.ts';
 
 /** What sockets need beside the parts of routes. */
 export interface SocketParts extends GraphqlParts {
-  readonly count: CountRequests | null;
+  readonly count: CountRequests;
 }
 
 /** The WebSockets of a server. */
@@ -248,7 +248,7 @@ async function answersOf(
   if (operations > maxOperations) {
     throw new PublicError('LIMIT_EXCEEDED', `A connection may have ${maxOperations} operations at a time.`);
   }
-  await parts.count?.({ state: { identity, address } }, { header: () => {} }, 1);
+  await parts.count({ state: { identity, address } }, { header: () => {} }, 1);
   const request = toRequest(payload as unknown as Readonly<Record<string, unknown>>);
   const queuedAs = countedAs(identity.subject, address);
   const { tracer = untraced } = parts;

@@ -9,13 +9,18 @@ const maxFailures = 6;
 
 const unverified = new PublicError('UNAVAILABLE', 'The token could not be verified.');
 
+/** Asks again; `onReplaced` where keys may be replaced. */
+export type AuthenticateAgain = ((headers: IncomingHttpHeaders) => VerifiedCaller | Promise<VerifiedCaller>) &
+  Pick<Authenticate, 'now'> &
+  Partial<Pick<Authenticate, 'onReplaced'>>;
+
 /**
  * @param identity Of the last verification.
  * @param end Called once, with what is wrong.
  * @returns Stops asking.
  */
 export function whileAuthorized(
-  authenticate: Authenticate,
+  authenticate: AuthenticateAgain,
   headers: IncomingHttpHeaders,
   identity: VerifiedCaller | null,
   end: (problem: PublicError) => void,
@@ -40,7 +45,13 @@ export function whileAuthorized(
     }
   };
   if (identity !== null) askIn(Math.max(1, identity.validUntil - authenticate.now()));
+  const ignoreReplaced = authenticate.onReplaced?.(() => {
+    if (timer === null) return;
+    clearTimeout(timer);
+    void ask();
+  });
   return () => {
+    ignoreReplaced?.();
     if (timer !== null) clearTimeout(timer);
     timer = null;
   };

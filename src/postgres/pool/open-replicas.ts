@@ -6,6 +6,7 @@ import type { Config } from '../../config/config.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { createSystemPool, type SystemPool } from '../system/run-system.ts';
 import { watchConnections } from '../wire/connection-failure.ts';
+import { loginOf } from '../wire/login.ts';
 import { type ApiPoolOptions, createApiPool, type PoolEvent } from './pool.ts';
 import type { ReplicaPools } from './replica.ts';
 import { Replicas } from './replicas.ts';
@@ -23,7 +24,8 @@ interface ReplicaSetup {
 export function openReplicas({ config, api, primary, observe }: ReplicaSetup): Replicas | null {
   const { readReplicaUrls, maxReplicaLagMs } = config;
   if (readReplicaUrls.length === 0) return null;
-  const replicas = readReplicaUrls.map((connectionString, index): ReplicaPools => {
+  const replicas = readReplicaUrls.map((_url, index): ReplicaPools => {
+    const connectionString = loginOf(config, index);
     // One for both pools of a replica.
     const watch = watchConnections(`replica_${index + 1}`, observe);
     // A broken connection is no event: the affected request or check notices it.

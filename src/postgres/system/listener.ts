@@ -9,15 +9,16 @@
  */
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { forDriver } from '../../config/connection-url.ts';
 import { backoff } from '../../shared/backoff.ts';
 import { finishesWithin } from '../../shared/finishes-within.ts';
-import type { ConnectionWatch } from '../wire/connection-failure.ts';
+import { type ConnectionWatch, failureReason } from '../wire/connection-failure.ts';
 import { endLimitMs, keepAliveAfterMs } from '../wire/driver.ts';
+import { Login } from '../wire/login.ts';
 import { TlsClient } from '../wire/tls-client.ts';
 
 interface ListenerOptions {
-  readonly connectionString: string;
+  /** A login if it may be replaced. */
+  readonly connectionString: string | Login;
   readonly applicationName: string;
   readonly watch?: ConnectionWatch;
   /** Default: `pgreflect`. */
@@ -47,6 +48,8 @@ export function startListener(options: ListenerOptions): Listener {
   const stopping = new AbortController();
   const listening = Promise.withResolvers<void>();
   const notified = pace(options.check, stopping.signal);
+  const { connectionString } = options;
+  const login = connectionString instanceof Login ? connectionString : new Login(connectionString);
 
   async function run(): Promise<void> {
     let failures = 0;
@@ -54,12 +57,14 @@ export function startListener(options: ListenerOptions): Listener {
     let reported = false;
     while (!stopping.signal.aborted) {
       try {
-        await listenOnce(options, stopping.signal, notified, () => {
+        await listenOnce({ ...options, login }, stopping.signal, notified, () => {
           if (outages > 0) notified();
           failures = 0;
           reported = false;
           listening.resolve();
         });
+        // Its login was replaced.
+        outages += 1;
       } catch (problem) {
         outages += 1;
         if (!reported) options.onLost(problem as Error);
@@ -106,9 +111,9 @@ function pace(check: () => Promise<boolean>, signal: AbortSignal): () => void {
   };
 }
 
-/** Serves one connection. Rejects when it is lost, resolves when `signal` aborts. */
+/** Serves one connection. Rejects when it is lost, resolves when `signal` aborts or the login is replaced. */
 async function listenOnce(
-  options: ListenerOptions,
+  { login, ...options }: ListenerOptions & { readonly login: Login },
   signal: AbortSignal,
   onNotification: () => void,
   onListening: () => void,
@@ -119,7 +124,7 @@ async function listenOnce(
       socket = new Socket();
       return socket;
     },
-    connectionString: forDriver(options.connectionString),
+    login,
     application_name: options.applicationName,
     ...(options.watch && { watch: options.watch }),
     connectionTimeoutMillis: 10_000,
@@ -127,8 +132,12 @@ async function listenOnce(
     keepAliveInitialDelayMillis: keepAliveAfterMs,
   });
   let onAbort = () => {};
+  let ignoreReplaced = () => {};
   const over = new Promise<void>((resolve, reject) => {
     onAbort = resolve;
+    ignoreReplaced = login.onReplaced(() => {
+      if (login.isOld(client.loginText)) resolve();
+    });
     client.on('error', reject);
     client.on('end', () => reject(new Error('The connection was closed.')));
   });
@@ -138,7 +147,11 @@ async function listenOnce(
     await Promise.race([client.connect().then(() => client.query(`listen ${options.channel ?? 'pgreflect'}`)), over]);
     if (!signal.aborted) onListening();
     await over;
+  } catch (problem) {
+    if (failureReason(problem as Error) === 'login_refused') login.refused(client.loginText);
+    throw problem;
   } finally {
+    ignoreReplaced();
     signal.removeEventListener('abort', onAbort);
     await finishesWithin(
       endLimitMs,

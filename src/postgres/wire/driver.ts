@@ -1,12 +1,12 @@
 /** Pools of the driver, with common settings, and taking connections from them. */
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { forDriver } from '../../config/connection-url.ts';
 import { finishesWithin } from '../../shared/finishes-within.ts';
 import { DatabaseError } from '../database-error.ts';
-import { type ConnectionWatch, UnusableConnectionError } from './connection-failure.ts';
+import { type ConnectionWatch, failureReason, UnusableConnectionError } from './connection-failure.ts';
 import { openDirectSocket } from './direct-socket.ts';
 import type { DriverConnection } from './driver-connection.ts';
+import { Login } from './login.ts';
 import { MessageReader } from './message-reader.ts';
 import { TlsClient, type TlsClientOptions } from './tls-client.ts';
 import { beginUnpaused, endUnpaused, unpausedNow } from './unpaused-clock.ts';
@@ -23,6 +23,8 @@ export interface DriverClient {
   readonly database: string;
   readonly ssl: unknown;
   readonly sslNegotiation: string;
+  /** The connection string that it logged in with. */
+  readonly loginText: string;
   /** Runs one statement or several, without values. */
   query(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
   /** Runs a query object, which receives every message; see flight.ts. */
@@ -54,7 +56,8 @@ export function onceSettled(connection: DriverConnection, settle: (lost: boolean
 
 /** Options of a driver pool. */
 export interface DriverPoolOptions {
-  readonly connectionString: string;
+  /** A login if it may be replaced. */
+  readonly connectionString: string | Login;
   readonly size: number;
   /** Longest wait for a connection, and for opening one, in milliseconds. */
   readonly waitMs: number;
@@ -82,14 +85,15 @@ export const keepAliveAfterMs = 10_000;
 /** Makes a pool of the driver; connects when first used. */
 export function createDriverPool(options: DriverPoolOptions): DriverPool {
   const sockets = new Set<Socket>();
+  const { connectionString, watch } = options;
+  const login = connectionString instanceof Login ? connectionString : new Login(connectionString);
   // The pool passes its options on to its clients.
-  const ofClients: TlsClientOptions = options.watch === undefined ? {} : { watch: options.watch };
+  const ofClients: TlsClientOptions = watch === undefined ? { login } : { login, watch };
   const pool = new pg.Pool({
     ...ofClients,
-    Client: TlsClient,
+    Client: TlsClient as unknown as typeof pg.Client,
     // The type declarations lack its parameter.
     stream: (connection?: { readonly ssl?: unknown }) => openSocket(sockets, Boolean(connection?.ssl)),
-    connectionString: forDriver(options.connectionString),
     max: options.size,
     connectionTimeoutMillis: options.waitMs,
     application_name: options.applicationName,
@@ -122,20 +126,24 @@ function openSocket(sockets: Set<Socket>, isEncrypted: boolean): Socket {
 }
 
 /**
- * Takes a connection, first come first served. Retries once if a connection ends while being opened (an administrator
- * may end connections at any time; nothing was sent yet), or if opening timed out only because the process was paused.
+ * Takes a connection, first come first served; none with a login that was replaced. Retries once if a connection ends
+ * while being opened (an administrator may end connections at any time; nothing was sent yet), if opening timed out
+ * only because the process was paused, or if another login may work.
  *
  * @throws DatabaseError `overloaded` if none became free in time, `unavailable` if none could be opened.
  */
 export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<DriverClient> {
   beginUnpaused();
   const end = unpausedNow() + waitMs * shareInTime;
-  const first = await connect(pool);
+  const first = await connectWithPresentLogin(pool);
   const isEarly = unpausedNow() < end;
   endUnpaused();
   const { problem } = first;
   const isRetried = problem !== null && ((timeouts.has(problem.message) && isEarly) || endedWhileOpening(problem));
-  const { client, problem: last } = isRetried ? await connect(pool) : first;
+  let { client, problem: last, mayLogInOtherwise } = isRetried ? await connect(pool) : first;
+  // A password may be changed between two attempts.
+  for (let attempt = 2; mayLogInOtherwise && attempt <= maxLogins; attempt += 1)
+    ({ client, problem: last, mayLogInOtherwise } = await connect(pool));
   if (client !== null) return client;
   throw connectError(last, waitMs);
 }
@@ -216,6 +224,9 @@ async function askNew(client: DriverClient, text: string): Promise<Readonly<Reco
   }
 }
 
+/** Attempts with the present login and the one before. */
+const maxLogins = 3;
+
 /** Share of a timeout that counts as reached, because timers are inexact. */
 const shareInTime = 0.9;
 
@@ -230,19 +241,38 @@ interface Connected {
   readonly client: DriverClient | null;
   /** Null if there is a client. */
   readonly problem: Error | null;
+  readonly mayLogInOtherwise: boolean;
+}
+
+function clientOptions(pool: pg.Pool): TlsClientOptions {
+  return pool.options as unknown as TlsClientOptions;
+}
+
+/** Closes the connections of replaced logins that it meets. */
+async function connectWithPresentLogin(pool: pg.Pool): Promise<Connected> {
+  const { login } = clientOptions(pool);
+  for (;;) {
+    const connected = await connect(pool);
+    if (connected.client === null || !login.isOld(connected.client.loginText)) return connected;
+    connected.client.release(true);
+  }
 }
 
 function connect(pool: pg.Pool): Promise<Connected> {
+  const { login, watch } = clientOptions(pool);
   return new Promise((resolve) => {
+    const fail = (problem: Error, mayLogInOtherwise: boolean) => resolve({ client: null, problem, mayLogInOtherwise });
     try {
+      const { text } = login;
       pool.connect((problem, client) => {
-        resolve({ client: (client as DriverClient | undefined) ?? null, problem: problem ?? null });
+        if (problem) fail(problem, failureReason(problem) === 'login_refused' && login.refused(text));
+        else resolve({ client: client as unknown as DriverClient, problem: null, mayLogInOtherwise: false });
       });
     } catch (problem) {
       // The driver reads the connection string, and the files it names, for each connection.
       const unusable = new UnusableConnectionError((problem as Error).message);
-      (pool.options as TlsClientOptions).watch?.failed(unusable);
-      resolve({ client: null, problem: unusable });
+      watch?.failed(unusable);
+      fail(unusable, false);
     }
   });
 }

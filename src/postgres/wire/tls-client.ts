@@ -5,6 +5,7 @@
 import pg from 'pg';
 import { prefersTls } from '../../config/connection-url.ts';
 import type { ConnectionWatch } from './connection-failure.ts';
+import type { Login } from './login.ts';
 
 /** Members that the driver's type declarations lack. */
 interface Internals {
@@ -18,17 +19,22 @@ interface Internals {
 type Connected = (problem: Error | null) => void;
 
 /** The driver's options, and who is told of each attempt to connect. */
-export interface TlsClientOptions extends pg.ClientConfig {
+export interface TlsClientOptions extends Omit<pg.ClientConfig, 'connectionString'> {
+  readonly login: Login;
   readonly watch?: ConnectionWatch;
 }
 
 /** The client. */
 export class TlsClient extends pg.Client {
-  readonly #options: TlsClientOptions;
+  readonly #options: TlsClientOptions & pg.ClientConfig;
+  /** The connection string that it logs in with. */
+  readonly loginText: string;
 
-  constructor(options: TlsClientOptions = {}) {
+  constructor(given: TlsClientOptions) {
+    const options = { ...given, connectionString: given.login.text };
     super(options);
     this.#options = options;
+    this.loginText = options.connectionString;
   }
 
   override connect(): Promise<TlsClient>;
@@ -39,14 +45,16 @@ export class TlsClient extends pg.Client {
         this.connect((problem) => (problem ? reject(problem) : resolve(this)));
       });
     }
-    const { watch, connectionString = '' } = this.#options;
+    const { watch, login } = this.#options;
     const settle = (problem: Error | null) => {
-      if (problem === null) watch?.made();
-      else watch?.failed(problem);
+      if (problem === null) {
+        watch?.made();
+        login.made(this.loginText);
+      } else watch?.failed(problem);
       callback(problem);
     };
     super.connect((problem: Error | null) => {
-      if (problem === null || !prefersTls(connectionString) || !isOfTls(problem)) return settle(problem);
+      if (problem === null || !prefersTls(this.loginText) || !isOfTls(problem)) return settle(problem);
       this.#forgetTls();
       super.connect(settle);
     });

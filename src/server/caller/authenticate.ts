@@ -42,6 +42,12 @@ export interface Authenticate {
   (headers: IncomingHttpHeaders): VerifiedCaller | Promise<VerifiedCaller>;
   /** The clock for `VerifiedCaller.validUntil`. */
   now(): number;
+  /** Grows when the keys are replaced: who was verified before must be verified again. */
+  keysVersion(): number;
+  /** Calls back when the keys are replaced. @returns Stops that. */
+  onReplaced(listener: () => void): () => void;
+  /** Imports other keys. Rejects if one is malformed. @returns Replaces the keys, once `options` has the same ones. */
+  prepare(next: TokenOptions): Promise<() => void>;
 }
 
 type KeyOptions = Pick<Config, 'anonRole' | 'serviceRole' | 'anonKey' | 'serviceKey'>;
@@ -61,12 +67,18 @@ const maxRememberedBytes = 32 * 1024 * 1024;
 /** How long a key that was removed at the JWKS URL still works. */
 const maxRememberedMs = 5 * 60 * 1000;
 
-/** Builds the check. Rejects if a configured key is malformed. */
+/**
+ * Builds the check. Rejects if a configured key is malformed.
+ *
+ * @param options Their values may be replaced (`prepare`).
+ */
 export async function createAuthenticator(
   options: AuthenticationOptions,
   clock: Clock = systemClock,
 ): Promise<Authenticate> {
-  const verify = await createTokenVerifier(options, clock);
+  let verify = await createTokenVerifier(options, clock);
+  let keysVersion = 0;
+  const listeners = new Set<() => void>();
   const known = new LRUCache<string, VerifiedCaller>({
     maxSize: maxRememberedBytes,
     sizeCalculation: ({ claims }) => 1000 + claims.length,
@@ -79,7 +91,10 @@ export async function createAuthenticator(
     authorization: string | undefined,
     cacheKey: string,
   ): Promise<VerifiedCaller> {
+    const version = keysVersion;
     const found = await identify(apiKey, ownToken(authorization), { options, verify, clock });
+    // Replaced meanwhile: what was verified with the keys before must not be remembered.
+    if (version !== keysVersion) return find(apiKey, authorization, cacheKey);
     const now = clock.now();
     const ttl = found.validUntil === null ? maxRememberedMs : Math.min(maxRememberedMs, found.validUntil - now);
     const identity = { ...found.identity, validUntil: now + ttl };
@@ -97,7 +112,20 @@ export async function createAuthenticator(
     );
     return known.get(cacheKey) ?? find(apiKey, authorization, cacheKey);
   };
-  return Object.assign(authenticate, { now: () => clock.now() });
+  const prepare = async (next: TokenOptions) => {
+    const imported = await createTokenVerifier(next, clock);
+    return () => {
+      verify = imported;
+      keysVersion += 1;
+      known.clear();
+      for (const listener of [...listeners]) listener();
+    };
+  };
+  const onReplaced = (listener: () => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return Object.assign(authenticate, { now: () => clock.now(), keysVersion: () => keysVersion, onReplaced, prepare });
 }
 
 /**

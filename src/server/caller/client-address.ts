@@ -9,16 +9,26 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { all } from '@fastify/proxy-addr';
 import ipaddr from 'ipaddr.js';
+import type { Config } from '../../config/config.ts';
+import { madeOf } from '../../shared/made-of.ts';
 import type { Observe } from '../../shared/observation.ts';
 
 /** Returns the address of a request; null if the connection is closed. IPv4-mapped IPv6 is returned as IPv4. */
 export type ClientAddress = (request: IncomingMessage) => string | null;
 
-/**
- * @param trustedProxies Addresses and networks (`10.1.2.0/24`); empty: ignore the header.
- * @param observe Called once if there seems to be a proxy that is not configured.
- */
-export function createClientAddress(trustedProxies: readonly string[], observe: Observe = () => {}): ClientAddress {
+/** The addresses and networks (`10.1.2.0/24`) of proxies; they may be replaced. Empty: ignore the header. */
+type TrustOptions = Pick<Config, 'trustedProxies'>;
+
+/** @param observe Called once if there seems to be a proxy that is not configured. */
+export function createClientAddress(options: TrustOptions, observe: Observe = () => {}): ClientAddress {
+  const present = madeOf(
+    () => options.trustedProxies,
+    (proxies) => clientAddressBehind(proxies, observe),
+  );
+  return (request) => present()(request);
+}
+
+function clientAddressBehind(trustedProxies: readonly string[], observe: Observe): ClientAddress {
   const ofConnection: ClientAddress = ({ socket }) => parseAddress(socket.remoteAddress);
   if (trustedProxies.length === 0) {
     let isWarned = false;
@@ -34,7 +44,7 @@ export function createClientAddress(trustedProxies: readonly string[], observe: 
       return address;
     };
   }
-  const isTrusted = createTrust(trustedProxies);
+  const isTrusted = trustOf(trustedProxies);
   // An invalid address ends the search: the last valid one is the best known.
   return (request) =>
     all(request, isTrusted)
@@ -71,8 +81,13 @@ export function countedAs(subject: string | null, address: string | null): strin
 /** Whether an address is a trusted proxy's. */
 export type IsTrusted = (address: string | undefined) => boolean;
 
-/** @param trustedProxies Addresses and networks, see `parseNetworks`. */
-export function createTrust(trustedProxies: readonly string[]): IsTrusted {
+/** Follows the present option. */
+export function createTrust(options: TrustOptions): IsTrusted {
+  const present = madeOf(() => options.trustedProxies, trustOf);
+  return (address) => present()(address);
+}
+
+function trustOf(trustedProxies: readonly string[]): IsTrusted {
   const trusted = trustedProxies.map((network) =>
     ipaddr.parseCIDR(network.includes('/') ? network : `${network}/${isIPv6(network) ? 128 : 32}`),
   );

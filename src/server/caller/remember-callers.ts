@@ -32,13 +32,17 @@ export function rememberCallers(authenticate: Authenticate): FindCaller {
     maxSize: maxBytes,
     sizeCalculation: ({ caller }, key) => bytesPerCaller + copies * (key.length + caller.claims.length),
   });
+  let keysVersion = 0;
   return (request) => {
+    const version = authenticate.keysVersion();
+    if (version !== keysVersion) callers.clear();
+    keysVersion = version;
     const key = keyOf(request);
     const known = callers.get(key);
     if (known !== undefined && known.identity.validUntil > authenticate.now()) return known;
     const learn = (identity: VerifiedCaller): KnownCaller => {
       const found = { identity, caller: callerOf(identity, request.headers, request.method, graphqlPath) };
-      callers.set(key, found);
+      if (version === authenticate.keysVersion()) callers.set(key, found);
       return found;
     };
     const identity = authenticate(request.headers);

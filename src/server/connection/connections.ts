@@ -88,7 +88,7 @@ class Client {
 
 class Connections {
   readonly #server: Server;
-  readonly #maxPerNetwork: number;
+  readonly #config: ConnectionLimits;
   readonly #isExempt: (address: string) => boolean;
   readonly #addressOf: ClientAddress;
   readonly #maxBytes: number;
@@ -101,12 +101,11 @@ class Connections {
   #isClosing = false;
 
   constructor(server: Server, config: ConnectionLimits, addressOf: ClientAddress) {
-    const { maxConnectionsPerAddress, trustedProxies } = config;
+    this.#config = config;
     this.#server = server;
     this.#addressOf = addressOf;
     this.#maxBytes = bufferedLimit(config);
-    this.#maxPerNetwork = maxConnectionsPerAddress;
-    const isTrusted = createTrust(trustedProxies);
+    const isTrusted = createTrust(config);
     this.#isExempt = (address) => local.has(address) || isTrusted(address);
   }
 
@@ -115,7 +114,7 @@ class Connections {
     const address = parseAddress(socket.remoteAddress);
     const network = address === null || this.#isExempt(address) ? null : networkOf(address);
     const count = network === null ? 0 : (this.#perNetwork.get(network) ?? 0);
-    if (count >= this.#maxPerNetwork) return false;
+    if (count >= this.#config.maxConnectionsPerAddress) return false;
     if (network !== null) this.#perNetwork.set(network, count + 1);
     this.#open.set(socket, new Client(socket, this.#addressOf));
     socket.once('close', () => {
@@ -226,7 +225,7 @@ export function guardConnections(
     if (count > 0) observe({ kind: 'connections_closed', count });
   };
   const noteRefused = reportCounts((count) => observe({ kind: 'connections_refused', count }));
-  server.maxConnections = config.maxConnections;
+  Object.defineProperty(server, 'maxConnections', { get: () => config.maxConnections });
   // Allow half-closed clients; the type declarations lack this option.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('drop', noteRefused);

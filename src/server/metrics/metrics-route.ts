@@ -48,13 +48,14 @@ interface OpenMetricsOptions {
 
 /** Opens the metrics. @returns `server` is null without a port. @throws Of the system, such as `EADDRINUSE`. */
 export async function openMetrics({ config, meter, isAuthorized, gather }: OpenMetricsOptions) {
-  const { host, metricsPort, accessToken } = config;
+  const { host, metricsPort } = config;
   const read = gather ?? (async () => [await meter.read()]);
   const print: MetricsParts['print'] = async (accept) => printMetrics(await read(), accept);
   const parts: MetricsParts = {
     print,
     mayRead: async (token, from) => {
       // This token works without the auth tables, and while the database is down.
+      const { accessToken } = config;
       if (token !== null && accessToken !== null && sameText(token, accessToken)) return true;
       return isAuthorized(token, from);
     },

@@ -4,6 +4,7 @@ import type { Config } from '../../../src/config/config.ts';
 import { DatabaseError } from '../../../src/postgres/database-error.ts';
 
 const config = { schemas: ['public'], authValues: {}, authTemplates: {} } as unknown as Config;
+const changeOptions = async () => ({ applied: [], warnings: [] });
 const sources = {
   flags: new Map(),
   authFlags: new Map(),
@@ -20,7 +21,7 @@ test('what changed together is taken over together, also while the database is a
   const configureAuth = vi.fn(async () => {});
   const notes: string[] = [];
   const options = followOptions({
-    gateway: { expose, configureAuth },
+    gateway: { expose, configureAuth, changeOptions },
     config,
     sources,
     load: () => next,
@@ -41,7 +42,7 @@ test('what has changed since the options were first read is taken over at once',
   const next = { ...config, schemas: ['shop'] } as unknown as Config;
   const expose = vi.fn(async () => {});
   const notes: string[] = [];
-  const gateway = { expose, configureAuth: async () => {} };
+  const gateway = { expose, configureAuth: async () => {}, changeOptions };
   const options = followOptions({ gateway, config, sources, load: () => next, note: (text) => void notes.push(text) });
   await vi.waitFor(() => expect(notes).toEqual(['Exposed schemas are now: shop.']));
   options.stop();
@@ -49,11 +50,11 @@ test('what has changed since the options were first read is taken over at once',
 });
 
 test('changed options that need a restart are named once, the others are taken over', async () => {
-  const before = { ...config, logLevel: 'info', limits: { maxDepth: 1 } } as unknown as Config;
-  const next = { ...before, logLevel: 'error', limits: { maxDepth: 2 }, schemas: ['shop'] } as unknown as Config;
+  const before = { ...config, port: 1, limits: { maxBodyBytes: 1 } } as unknown as Config;
+  const next = { ...before, port: 2, limits: { maxBodyBytes: 2 }, schemas: ['shop'] } as unknown as Config;
   const expose = vi.fn(async () => {});
   const notes: string[] = [];
-  const gateway = { expose, configureAuth: async () => {} };
+  const gateway = { expose, configureAuth: async () => {}, changeOptions };
   const note = (text: string) => void notes.push(text);
   const options = followOptions({ gateway, config: before, sources, load: () => next, note });
   await vi.waitFor(() => expect(notes).toHaveLength(2));
@@ -61,6 +62,6 @@ test('changed options that need a restart are named once, the others are taken o
   options.readAgain();
   options.stop();
   await new Promise(setImmediate);
-  expect(notes).toEqual(['A restart is needed for: max_depth, log_level.', 'Exposed schemas are now: shop.']);
+  expect(notes).toEqual(['A restart is needed for: max_body_bytes, port.', 'Exposed schemas are now: shop.']);
   expect(expose.mock.calls).toEqual([[['shop']]]);
 });

@@ -187,7 +187,7 @@ async function link(tx: Transaction, { id }: User, request: LinkRequest): Promis
   const address = type === 'email_change_new' ? newEmail : email;
   const { code, linkToken } = await makeToken(tx, { userId: id, type: token, address });
   const { redirectTo, authUrl, config, services } = tx;
-  const recipient = { address, key: services.linkKey };
+  const recipient = { address, key: services.linkKeys()[0] };
   const actionLink = buildConfirmationUrl(kind, config, { authUrl, linkToken, redirectTo, type: linkType, recipient });
   return linkSerializer.print({ user: await reloadUser(tx, id), actionLink, code, linkToken, type, redirectTo });
 }

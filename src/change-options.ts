@@ -1,0 +1,107 @@
+/**
+ * Gives a running gateway other values of its options. What could go wrong is tried first, so a configuration that does
+ * not work changes nothing.
+ */
+import { canSign, type OpenAuth } from './auth/open-auth.ts';
+import type { Config } from './config/config.ts';
+import { ConfigError, type Problem } from './config/config-error.ts';
+import { forDriver } from './config/connection-url.ts';
+import { changedOptions, type LiveConfig } from './config/live-config.ts';
+import { fileKey } from './config/options.ts';
+import { checkLogin } from './postgres/wire/check-login.ts';
+import { type FailureReason, failureReasons } from './postgres/wire/connection-failure.ts';
+import { loginOf } from './postgres/wire/login.ts';
+import type { Authenticate } from './server/caller/authenticate.ts';
+import type { TokenOptions } from './server/caller/verify-token.ts';
+
+interface ChangingParts {
+  readonly live: LiveConfig;
+  readonly authenticate: Pick<Authenticate, 'prepare'>;
+  readonly auth: Pick<OpenAuth, 'prepareKeys'> | null;
+}
+
+/** What changed, for people. */
+export interface AppliedChange {
+  /** Names as in the configuration file. */
+  readonly applied: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Callers are verified again when one of these has changed. */
+const keyNames: ReadonlySet<string> = new Set<keyof TokenOptions | keyof Config>([
+  'jwtSecret', 'jwtKeys', 'jwks', 'jwksUrl', 'jwtAud', 'jwtIssuer', 'anonKey', 'serviceKey', 'requireApiKey',
+]); // biome-ignore format: a list of names
+
+/** @throws ConfigError with every problem; nothing has changed then. */
+export async function changeOptions({ live, authenticate, auth }: ChangingParts, next: Config): Promise<AppliedChange> {
+  const { inPlace } = changedOptions(live.current, next);
+  const changesKeys = inPlace.some((name) => keyNames.has(name));
+  const [logins, replaceKeys] = await Promise.all([
+    checkLogins(live.current, next),
+    changesKeys ? prepareKeys(next, authenticate, auth) : { problems: [], replace: [] },
+  ]);
+  const problems = [...logins.flatMap(problemOf), ...replaceKeys.problems];
+  if (problems.length > 0) throw new ConfigError(problems);
+  live.take(next);
+  for (const replace of replaceKeys.replace) replace();
+  for (const { login, reason } of logins)
+    if (reason === null) loginOf(live.current, login).made(forDriver(urlOf(next, login)));
+  return { applied: inPlace.map(namedInFile), warnings: logins.flatMap(warningOf) };
+}
+
+interface CheckedLogin {
+  readonly login: 'databaseUrl' | 'adminDatabaseUrl' | number;
+  readonly reason: FailureReason | null;
+}
+
+/** Those that have changed. */
+async function checkLogins(before: Config, next: Config): Promise<readonly CheckedLogin[]> {
+  const replicas =
+    next.readReplicaUrls.length === before.readReplicaUrls.length ? [...next.readReplicaUrls.keys()] : [];
+  const changed = (['databaseUrl', 'adminDatabaseUrl', ...replicas] as const).filter(
+    (login) => urlOf(before, login) !== urlOf(next, login),
+  );
+  return Promise.all(changed.map(async (login) => ({ login, reason: await checkLogin(urlOf(next, login)) })));
+}
+
+function urlOf(config: Config, login: CheckedLogin['login']): string {
+  return typeof login === 'number' ? (config.readReplicaUrls[login] ?? '') : config[login];
+}
+
+/** A password may be changed here before it is in the database, and a replica may be away. */
+function problemOf({ login, reason }: CheckedLogin): readonly Problem[] {
+  if (reason === null || reason === 'login_refused' || typeof login === 'number') return [];
+  const problem = `${namedInFile(login)}: ${failureReasons[reason]}`;
+  return [{ problem, fix: 'The gateway goes on with the connection that it has.' }];
+}
+
+function warningOf({ login, reason }: CheckedLogin): readonly string[] {
+  if (reason === null) return [];
+  const name = typeof login === 'number' ? 'read_replica_url' : namedInFile(login);
+  const meanwhile = reason === 'login_refused' ? ' Until it is accepted, the one before is used as well.' : '';
+  return [`${name}: ${failureReasons[reason]}${meanwhile}`];
+}
+
+async function prepareKeys(
+  next: Config,
+  authenticate: ChangingParts['authenticate'],
+  auth: ChangingParts['auth'],
+): Promise<{ readonly problems: readonly Problem[]; readonly replace: readonly (() => void)[] }> {
+  if (auth !== null && !canSign(next)) {
+    const problem = 'No key signs tokens any more, and the auth service is running.';
+    return { problems: [{ problem, fix: 'Keep a key with `sign` in key_ops, or restart.' }], replace: [] };
+  }
+  try {
+    return {
+      problems: [],
+      replace: await Promise.all([authenticate.prepare(next), ...(auth === null ? [] : [auth.prepareKeys(next)])]),
+    };
+  } catch (error) {
+    return { problems: [{ problem: `A key cannot be used: ${(error as Error).message}`, fix: null }], replace: [] };
+  }
+}
+
+/** The name of a member of the configuration as the file has it. */
+export function namedInFile(name: string): string {
+  return name === 'readReplicaUrls' ? 'read_replica_url' : fileKey(name as never);
+}
