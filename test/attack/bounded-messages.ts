@@ -5,6 +5,7 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts';
 import { anonKey, operation } from '../support/http.ts';
@@ -104,20 +105,26 @@ export async function testLargeMessages(limitMebibytes: number, answers: number,
   });
 
   test.each([
-    ['that lack their last byte', napping.slice(0, -1)],
-    ['that run', napping],
+    ['that lack their last byte', napping.slice(0, -1), 0],
+    ['that run', napping, 0],
+    ['that run, on connections that were idle before', napping, 1500],
   ])(
     `Of ${requests} requests of 1 MB %s, as many stay as the limit holds, and a slow sender is served`,
     {
       timeout: 60_000,
     },
-    async (_, bytes) => {
+    async (_, bytes, idleMs) => {
       const small = requestOf(operation('{ noteByPk(id: 1) { id } }'));
       const sender = await send(small.slice(0, -1), slow, gateway);
       const open = new Set<Socket>();
       for (let sent = 0; sent < requests; sent += 1) {
-        const socket = await send(bytes, attacker, gateway);
+        const socket = await send(idleMs === 0 ? bytes : '', attacker, gateway);
         open.add(socket.once('close', () => open.delete(socket)).resume());
+      }
+      if (idleMs > 0) {
+        await sleep(idleMs);
+        for (const socket of open) socket.write(bytes);
+        await vi.waitFor(() => expect(open.size).toBeLessThan(requests), 5000);
       }
       await vi.waitFor(() => expect(open.size * bytes.length).toBeLessThan(limit), 5000);
       expect(open.size).toBeGreaterThan((0.4 * limit) / mebibyte);

@@ -19,12 +19,11 @@ import type { Subscription } from '../live/live-queries.ts';
 import { acceptedEncodings } from './compress.ts';
 import { contextOf, run, writeHead } from './graphql-answer.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
+import { KeepAlive, type Kept } from './keep-alive.ts';
 import { type AuthenticateAgain, whileAuthorized } from './while-authorized.ts';
 
 const type = 'text/event-stream';
 const completeText = 'event: complete\ndata:\n\n';
-/** The pause between two comments on a stream. */
-const heartbeatMs = 12_000;
 
 /** What differs where the caller is no caller of the API. */
 interface StreamOptions {
@@ -37,7 +36,7 @@ interface StreamOptions {
 /** Answers with event streams, and ends those of subscriptions. */
 export class EventStreams {
   readonly #parts: GraphqlParts;
-  readonly #open = new KeepAlive();
+  readonly #open = new KeepAlive<EventStream>();
   #isDraining = false;
 
   constructor(parts: GraphqlParts) {
@@ -77,7 +76,7 @@ export class EventStreams {
   /** Ends them one after the other within this time, in milliseconds: each client that comes back begins with a run. */
   drain(withinMs: number): void {
     this.#isDraining = true;
-    const streams = [...this.#open.streams()];
+    const streams = [...this.#open.all()];
     for (const [index, stream] of streams.entries()) {
       setTimeout(() => stream.destroy(), (index * withinMs) / streams.length);
     }
@@ -144,7 +143,7 @@ export function sendOnce(
 }
 
 /** A response that is written as long as the client is there. */
-class EventStream implements Subscriber {
+class EventStream implements Subscriber, Kept {
   readonly #response: ServerResponse;
   /** Null: not compressed. */
   readonly #gzip: { checksum: number; bytes: number } | null;
@@ -207,36 +206,6 @@ class EventStream implements Subscriber {
   }
 }
 
-/** Streams by turns: each second some are written to, so that thousands do not hold up requests. */
-class KeepAlive {
-  readonly #turns: readonly Set<EventStream>[] = Array.from({ length: heartbeatMs / 1000 }, () => new Set());
-  #next = 0;
-  #timer: NodeJS.Timeout | null = null;
-
-  add(stream: EventStream): void {
-    // Of those with the fewest streams, the one whose turn is last.
-    const last = this.#turns.map((_, index) => this.#turns.at(this.#next - 1 - index)!);
-    last.reduce((fewest, turn) => (turn.size < fewest.size ? turn : fewest)).add(stream);
-    this.#timer ??= setInterval(() => this.#beat(), 1000).unref();
-  }
-
-  delete(stream: EventStream): void {
-    this.#turns.find((turn) => turn.delete(stream));
-    if (this.#timer === null || this.#turns.some(({ size }) => size > 0)) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
-  }
-
-  *streams(): Iterable<EventStream> {
-    for (const turn of this.#turns) yield* turn;
-  }
-
-  #beat(): void {
-    for (const stream of this.#turns[this.#next]!) stream.beat();
-    this.#next = (this.#next + 1) % this.#turns.length;
-  }
-}
-
 /** A part of streams. */
 interface Frame {
   readonly text: Buffer;
@@ -257,7 +226,7 @@ function toFrame(text: string): Frame {
 }
 
 const complete = toFrame(completeText);
-/** A comment now and then: proxies close connections on which nothing is sent for a minute. */
+/** A comment. */
 const heartbeat = toFrame(':\n\n');
 
 /** Of each event once, for all who get it. */

@@ -34,6 +34,7 @@ import { eventOf } from '../live/live-event.ts';
 import { GroupSignal } from '../live/live-group.ts';
 import { isForeignPage } from './foreign-page.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
+import { KeepAlive, type Kept } from './keep-alive.ts';
 import { AnswerProblem, LatestAnswers, resultOf } from './latest-answers.ts';
 import { keepBigIntegers, toRequest } from './read-request.ts';
 import type { CountRequests } from './run-batch.ts';
@@ -52,8 +53,6 @@ export interface Sockets {
   readonly drain: (withinMs: number) => void;
 }
 
-/** Pings: proxies close connections on which nothing is sent for a minute, and clients vanish without a word. */
-const pingMs = 12_000;
 /** Operations that one connection may have open. */
 const maxOperations = 200;
 /** Of these, queries and mutations that run or whose answers are not sent: answers take memory. */
@@ -85,6 +84,7 @@ type SocketContext = Context<Readonly<Record<string, unknown>>, Connection>;
 export function createSockets(parts: SocketParts): Sockets {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: parts.config.limits.maxBodyBytes });
   const server = createProtocol(parts);
+  const pings = new KeepAlive<Kept>();
   return {
     open(request, socket, head, address) {
       if (isForeignPage(request.headers, parts.config.corsOrigins)) {
@@ -92,7 +92,8 @@ export function createSockets(parts: SocketParts): Sockets {
         return;
       }
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        serve(server, webSocket, { observe: parts.observe, headers: request.headers, address, stream: socket });
+        const { observe } = parts;
+        serve(server, webSocket, { pings, observe, headers: request.headers, address, stream: socket });
       });
     },
     drain(withinMs) {
@@ -125,6 +126,7 @@ function createProtocol(parts: SocketParts) {
 }
 
 interface Opened {
+  readonly pings: KeepAlive<Kept>;
   readonly observe: Observe;
   readonly headers: IncomingHttpHeaders;
   readonly address: string | null;
@@ -132,7 +134,7 @@ interface Opened {
   readonly stream: Duplex;
 }
 
-function serve(server: Protocol, socket: WebSocket, { observe, headers, address, stream }: Opened): void {
+function serve(server: Protocol, socket: WebSocket, { pings, observe, headers, address, stream }: Opened): void {
   const signal = new GroupSignal();
   const close = (code: number, reason: string) => {
     // A client may take half a minute to close its side, and nothing is done for it any more.
@@ -159,7 +161,7 @@ function serve(server: Protocol, socket: WebSocket, { observe, headers, address,
     },
     connection,
   );
-  const stopPings = keepAlive(socket);
+  const stopPings = keepAlive(pings, socket);
   readNoFaster(socket, stream);
   // The library closes the connection then.
   socket.on('error', () => {});
@@ -183,17 +185,20 @@ function readNoFaster(socket: WebSocket, stream: Duplex): void {
 }
 
 /** Ends a connection whose client has not answered the last ping: it has gone, or does not read. */
-function keepAlive(socket: WebSocket): () => void {
+function keepAlive(pings: KeepAlive<Kept>, socket: WebSocket): () => void {
   let isThere = true;
   socket.on('pong', () => {
     isThere = true;
   });
-  const timer = setInterval(() => {
-    if (isThere) socket.ping();
-    else socket.terminate();
-    isThere = false;
-  }, pingMs).unref();
-  return () => clearInterval(timer);
+  const kept: Kept = {
+    beat() {
+      if (isThere) socket.ping();
+      else socket.terminate();
+      isThere = false;
+    },
+  };
+  pings.add(kept);
+  return () => pings.delete(kept);
 }
 
 /** Verifies key and token. @throws PublicError, which closes the connection. */

@@ -22,6 +22,8 @@ const drainIdleTimeoutMs = 1000;
 const probeEveryMs = 250;
 /** Interval in milliseconds for looking at requests and answers. */
 const sampleIntervalMs = 100;
+/** Connections on which nothing happens are looked at by turns, each after so many intervals. */
+const restingTurns = 10;
 
 /** Reserves memory for the answer to a request, see `DisconnectSignal.hold`. */
 export type HoldMemory = (request: IncomingMessage, bytes: number) => boolean;
@@ -44,6 +46,10 @@ class Client {
   #start = 0;
   /** Reserved for the answer that is being made. */
   #heldBytes = 0;
+  /** What it had at the last look, and what was reserved since. */
+  bytes = 0;
+  /** Nothing has happened between the last two looks, nothing waits to be read, and nothing is expected. */
+  isResting = false;
   /** Whose memory it is: the network of the last request. Behind a trusted proxy, that of the proxy's client. */
   network = '';
 
@@ -52,14 +58,19 @@ class Client {
     this.#addressOf = addressOf;
   }
 
-  /** Bytes of the request that is worked on, and of its answer; call at every look. */
-  bufferedBytes(): number {
+  /** Counts the bytes of the request that is worked on, and of its answer. @returns How many more there are. */
+  look(): number {
     const { bytesRead, writableLength, _httpMessage } = this.#socket;
     const request = _httpMessage?.req ?? null;
+    const before = this.bytes;
+    const isSame = request === this.#request && bytesRead === this.#lookedAt;
     if (request !== this.#request) this.#begin(request);
     this.#lookedAt = bytesRead;
     const answer = _httpMessage?.headersSent ? writableLength : writableLength + this.#heldBytes;
-    return answer + (request === null ? 0 : bytesRead - this.#start);
+    this.bytes = answer + (request === null ? 0 : bytesRead - this.#start);
+    // A body may arrive at any time, and other requests tell.
+    this.isResting = isSame && writableLength === 0 && request?.complete !== false;
+    return this.bytes - before;
   }
 
   #begin(request: IncomingMessage | null): void {
@@ -72,17 +83,22 @@ class Client {
   /** Reserves memory for the answer to the request. @returns The bytes beyond those reserved before. */
   hold(request: IncomingMessage, bytes: number): number {
     if (request !== this.#request) this.#begin(request);
-    const before = this.#heldBytes;
+    const more = bytes - this.#heldBytes;
     this.#heldBytes = bytes;
-    return bytes - before;
+    this.bytes += more;
+    return more;
   }
 
   get isClosed(): boolean {
     return this.#socket.destroyed;
   }
 
-  close(): void {
+  /** @returns The bytes that it had. They count again at the next look, as long as it is not gone. */
+  close(): number {
     this.#socket.destroy();
+    const had = this.bytes;
+    this.bytes = 0;
+    return had;
   }
 }
 
@@ -92,9 +108,13 @@ class Connections {
   readonly #isExempt: (address: string) => boolean;
   readonly #addressOf: ClientAddress;
   readonly #maxBytes: number;
-  /** What all clients had at the last look, and what was reserved since. */
+  /** What all clients had at the last look at each, and what was reserved since. */
   #bufferedBytes = 0;
   readonly #open = new Map<HttpSocket, Client>();
+  /** Looked at each time. */
+  readonly #active = new Set<Client>();
+  /** The others, those first that were looked at longest ago. */
+  readonly #resting = new Set<Client>();
   readonly #perNetwork = new Map<string, number>();
   /** Taken over by another protocol, which ends them. */
   readonly #upgraded = new WeakSet<Socket>();
@@ -116,9 +136,14 @@ class Connections {
     const count = network === null ? 0 : (this.#perNetwork.get(network) ?? 0);
     if (count >= this.#config.maxConnectionsPerAddress) return false;
     if (network !== null) this.#perNetwork.set(network, count + 1);
-    this.#open.set(socket, new Client(socket, this.#addressOf));
+    const client = new Client(socket, this.#addressOf);
+    this.#open.set(socket, client);
+    this.#active.add(client);
     socket.once('close', () => {
       this.#open.delete(socket);
+      this.#active.delete(client);
+      this.#resting.delete(client);
+      this.#bufferedBytes -= client.bytes;
       if (network !== null) this.#remove(network);
     });
     socket.once('end', () => this.#probe(socket));
@@ -158,9 +183,32 @@ class Connections {
   hold(request: IncomingMessage, bytes: number): { readonly isHeld: boolean; readonly closed: number } {
     const client = this.#open.get(request.socket);
     if (client === undefined) return { isHeld: false, closed: 0 };
+    this.#wake(client);
     this.#bufferedBytes += client.hold(request, bytes);
-    const closed = this.#bufferedBytes > this.#maxBytes ? this.closeLargest() : 0;
+    const closed = this.#closeLargest();
     return { isHeld: !client.isClosed, closed };
+  }
+
+  /** A request has arrived. */
+  begin(socket: Socket): void {
+    const client = this.#open.get(socket);
+    if (client !== undefined) this.#wake(client);
+  }
+
+  #wake(client: Client): void {
+    if (this.#resting.delete(client)) this.#active.add(client);
+  }
+
+  /** Looks at those on which something happens, and at some of the others. @returns The number of closed connections. */
+  look(): number {
+    const some = this.#resting.values().take(Math.ceil(this.#resting.size / restingTurns));
+    for (const client of [...this.#active, ...some]) {
+      this.#bufferedBytes += client.look();
+      this.#resting.delete(client);
+      if (client.isResting) this.#active.delete(client);
+      (client.isResting ? this.#resting : this.#active).add(client);
+    }
+    return this.#closeLargest();
   }
 
   /**
@@ -169,17 +217,21 @@ class Connections {
    *
    * @returns The number of closed ones.
    */
-  closeLargest(): number {
-    const kept = new Map([...this.#open.values()].map((client) => [client, client.bufferedBytes()]));
+  #closeLargest(): number {
+    if (this.#bufferedBytes <= this.#maxBytes) return 0;
+    // The number is of several moments.
+    for (const client of this.#open.values()) this.#bufferedBytes += client.look();
+    const kept = new Set(this.#open.values());
     for (let closed = 0; ; closed += 1) {
       const networks = new Map<string, number>();
-      for (const [{ network }, bytes] of kept) networks.set(network, (networks.get(network) ?? 0) + bytes);
-      this.#bufferedBytes = sum(networks.values());
-      if (this.#bufferedBytes <= this.#maxBytes) return closed;
+      for (const { network, bytes } of kept) networks.set(network, (networks.get(network) ?? 0) + bytes);
+      if (sum(networks.values()) <= this.#maxBytes) return closed;
       const network = largest(networks);
-      const client = largest(new Map([...kept].filter(([each]) => each.network === network)));
+      const client = largest(
+        new Map([...kept].flatMap((each) => (each.network === network ? [[each, each.bytes]] : []))),
+      );
       kept.delete(client);
-      client.close();
+      this.#bufferedBytes -= client.close();
     }
   }
 
@@ -234,8 +286,9 @@ export function guardConnections(
     socket.destroy();
     noteRefused();
   });
+  server.on('request', ({ socket }: IncomingMessage) => connections.begin(socket));
   server.on('upgrade', (_request, socket: Socket) => connections.letGo(socket));
-  const timer = setInterval(() => noteClosed(connections.closeLargest()), sampleIntervalMs).unref();
+  const timer = setInterval(() => noteClosed(connections.look()), sampleIntervalMs).unref();
   server.once('close', () => clearInterval(timer));
   server.on('timeout', (socket: Socket) => connections.handleTimeout(socket));
   app.addHook('preClose', (done) => {
