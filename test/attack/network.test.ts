@@ -162,7 +162,7 @@ describe('A client that has ended its side', () => {
           isSubscription: async () => false,
           admits: () => true,
           notReady: () => null,
-          running: () => 0,
+          busyMs: () => 0,
           execute: async () => {
             await late;
             return {

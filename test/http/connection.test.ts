@@ -89,7 +89,7 @@ test('an internal error is masked; the log has it under the id that the client s
     isSubscription: async () => false,
     admits: () => true,
     notReady: () => null,
-    running: () => 0,
+    busyMs: () => 0,
     execute: () => Promise.reject(new Error('secret detail')),
   };
   const server = await testServer({}, { executor });

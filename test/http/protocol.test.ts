@@ -527,7 +527,7 @@ describe('health', () => {
       isSubscription: async () => false,
       admits: () => true,
       notReady: () => 'The database is not responding.',
-      running: () => 0,
+      busyMs: () => 0,
       execute: () => Promise.reject(new Error('unused')),
     };
     const { send } = await testServer({}, { executor });

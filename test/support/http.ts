@@ -60,7 +60,7 @@ export function smallExecutor(calls: Call[] = []): Executor {
     isSubscription: async () => false,
     admits: () => true,
     notReady: () => null,
-    running: () => 0,
+    busyMs: () => 0,
     async execute(caller, request, context): Promise<Answer> {
       calls.push({ caller, request, context });
       const code = request.operationName as Code | null;

@@ -1,6 +1,7 @@
 /** Makes the executor, which turns a caller's request into the body of its answer. */
 import { OperationTypeNode } from 'graphql';
 import type { FlightResult } from '../../postgres/wire/flight.ts';
+import { BusyTime } from '../../shared/busy-time.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { type Stages, Stopwatch } from '../../shared/stopwatch.ts';
 import { chooseDocument } from '../documents/trusted-list.ts';
@@ -14,12 +15,11 @@ import type { ExecuteOptions, Execution, Written } from './run-flight.ts';
 
 /** An executor on a pool and a reflector, which the caller owns. */
 export function createExecutor(options: ExecuteOptions): Executor {
-  let running = 0;
+  const busy = new BusyTime();
   return {
-    running: () => running,
+    busyMs: () => busy.total(),
     async execute(caller, named, context): Promise<Answer> {
-      const weight = context.isLive === true ? 0 : 1;
-      running += weight;
+      if (context.isLive !== true) busy.begin();
       const watch = new Stopwatch(context.span ?? null);
       const written: Written | null = options.replicas === null ? null : { position: null };
       try {
@@ -48,7 +48,7 @@ export function createExecutor(options: ExecuteOptions): Executor {
         const outcome = { data: undefined, errors, operationName: named.operationName, documentHash: null };
         return toAnswer(outcome, watch);
       } finally {
-        running -= weight;
+        if (context.isLive !== true) busy.end();
       }
     },
     async isSubscription(role, named, { unlimited, showHints, anyDocument }) {

@@ -72,8 +72,8 @@ export interface Answer extends AnswerFacts {
 export interface Executor {
   /** Errors of clients, operators and the database are answers; never rejects for them. */
   execute(caller: Caller, request: GraphQLRequest, context: RequestContext): Promise<Answer>;
-  /** Requests that are answered now, runs of live queries aside. */
-  running(): number;
+  /** Milliseconds in which at least one request was being answered, runs of live queries aside. */
+  busyMs(): number;
   /** Whether the request is a subscription; false where it is refused before that is known. */
   isSubscription(role: string, request: GraphQLRequest, context: RequestContext): Promise<boolean>;
   /** Whether a request of this role would be served in time. If false, it is counted as refused. */

@@ -84,6 +84,8 @@ export class LiveGroup {
   #heldUntil = 0;
   /** How long the last run took, in milliseconds. */
   tookMs = 0;
+  /** It runs alone, because it took long. */
+  isSlow = false;
   runs = 0;
   events = 0;
   /** What the last answer says of its document. */

@@ -34,7 +34,7 @@ interface LiveOptions {
     Config,
     'liveIntervalMs' | 'liveMinIntervalMs' | 'livePollMs' | 'liveClaims' | 'liveHeaders' | 'limits' | 'poolSize'
   >;
-  readonly executor: Pick<Executor, 'execute' | 'running'>;
+  readonly executor: Pick<Executor, 'execute' | 'busyMs'>;
   readonly systemPool: Pick<SystemPool, 'query'>;
   readonly replicas: Pick<Replicas, 'primaryPosition'> | null;
   /** Whether requests wait for a connection. */
@@ -107,7 +107,7 @@ export class LiveQueries {
     this.#line = new RunLine({
       poolSize: config.poolSize,
       isBusy,
-      requests: () => executor.running(),
+      busyMs: () => executor.busyMs(),
       run: (group) => this.#run(group),
     });
     this.#reads = new RelationsRead(systemPool);
