@@ -97,7 +97,7 @@ export interface SubscriptionObservation {
 }
 
 /** What a start took: until its first step, for the schema, for the auth service, for the HTTP server; in milliseconds. */
-export interface StartTimes {
+interface StartTimes {
   readonly loadMs: number;
   readonly schemaMs: number;
   readonly authMs: number;
