@@ -9,7 +9,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createHooks } from '../../src/auth/hooks/call-hook.ts';
 import { createHookSender } from '../../src/auth/hooks/send-by-hook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import { claimEmails, storeEmail } from '../../src/email/outbox/outbox.ts';
+import type { DeliveryOutcome } from '../../src/email/outbox/deliveries.ts';
+import { type ClaimedEmail, claimEmails, removeEmail, storeEmail } from '../../src/email/outbox/outbox.ts';
 import { sendFromOutbox } from '../../src/email/outbox/send-from-outbox.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';
 import type { SystemPool } from '../../src/postgres/system/run-system.ts';
@@ -110,6 +111,7 @@ test('each of ten thousand emails ends in the state that it should', async () =>
       clock,
       observe,
       tracer: untraced,
+      finish: (email: ClaimedEmail, outcome: DeliveryOutcome) => removeEmail(pool, email, outcome, clock.now()),
     };
     for (;;) {
       underway += 1;

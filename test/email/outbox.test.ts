@@ -15,6 +15,7 @@ import { untraced } from '../../src/shared/trace/span.ts';
 import { heldClock } from '../support/auth.ts';
 import { sampleMessage } from '../support/email.ts';
 import { emailDatabase } from '../support/email-database.ts';
+import { startForwarder } from '../support/forwarder.ts';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
 
 const { database, openPool } = await emailDatabase();
@@ -232,6 +233,28 @@ test('an email that a dead process had begun is sent by another one after a minu
   expect(recipients()).toContain('to@mail.test');
   smtp.cutConnections();
   await dead.stop();
+});
+
+test('an email that was sent while the database went away is noted when it is back, and not sent again', async () => {
+  const forwarder = await startForwarder();
+  forwarder.target = new URL(database.url);
+  const url = Object.assign(new URL(database.url), { host: `127.0.0.1:${forwarder.port}` });
+  const outbox = outboxOn(openPool(url.href));
+  await add(outbox);
+  const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+  smtp.behave({ kind: 'wait', until: taken });
+  outbox.start();
+  await vi.waitFor(() => expect(smtp.held()).toBe(1));
+  forwarder.target = null;
+  forwarder.cut();
+  take();
+  await outbox.stop();
+  expect(await waiting()).toMatchObject([{ attempts: 1 }]);
+  // Past the lease, when any process may take it.
+  clock.pass(61);
+  forwarder.target = new URL(database.url);
+  await look(outbox);
+  expect([await waiting(), recipients()]).toEqual([[], ['to@mail.test']]);
 });
 
 test('no email is lost while connections to the database and to the mail server break again and again', async () => {

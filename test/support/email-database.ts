@@ -9,12 +9,13 @@ import { atEnd } from './when-over.ts';
 /** The database, and pools on it as different processes would have them; they end with the test file. */
 export async function emailDatabase(): Promise<{
   readonly database: TestDatabase;
-  readonly openPool: () => SystemPool;
+  /** @param url Another way to it. */
+  readonly openPool: (url?: string) => SystemPool;
 }> {
   const database = await createAuthDatabase();
-  const openPool = (): SystemPool => {
+  const openPool = (url: string = database.url): SystemPool => {
     const pool = createSystemPool({
-      connectionString: database.url,
+      connectionString: url,
       size: 2,
       waitMs: 60_000,
       applicationName: 'test',

@@ -15,12 +15,12 @@ import {
   outcomeValues,
   setOutcome,
 } from './deliveries.ts';
-import { claimEmails, type OutboxEmail, storeEmail } from './outbox.ts';
+import { type ClaimedEmail, claimEmails, type OutboxEmail, removeEmail, storeEmail } from './outbox.ts';
 import { type SendingParts, sendFromOutbox } from './send-from-outbox.ts';
 import { isSuppressed } from './suppressed.ts';
 
 /** What the outbox needs. */
-export interface OutboxParts extends SendingParts {
+export interface OutboxParts extends Omit<SendingParts, 'finish'> {
   /** The current configuration: an email uses the mail server configured when it is sent. */
   readonly currentConfig: () => Promise<AuthConfig>;
   /** False: the database has no auth tables yet, so nothing can be stored. @throws DatabaseError */
@@ -68,6 +68,8 @@ export class OutboxWorker implements Outbox {
   readonly #parts: OutboxParts;
   /** Transactions with added emails. */
   readonly #filled = new WeakMap<Queryable, OutboxEmail['message']['kind'][]>();
+  /** Emails that were sent or given up, by id, but not removed, because the database went away meanwhile. */
+  readonly #unnoted = new Map<string, () => Promise<void>>();
   readonly #work: RepeatedWork;
 
   constructor(parts: OutboxParts) {
@@ -143,13 +145,26 @@ export class OutboxWorker implements Outbox {
   async #drain(): Promise<void> {
     const { database, clock, currentConfig, isInstalled } = this.#parts;
     if (!(await isInstalled())) return;
+    for (const note of [...this.#unnoted.values()]) await note();
+    const sending: SendingParts = { ...this.#parts, finish: (email, outcome) => this.#remove(email, outcome) };
     let goOn: boolean;
     do {
       const claimed = await claimEmails(database, { now: clock.now(), leaseMs, limit: claimSize });
       if (claimed.length === 0) return;
       const config = await currentConfig();
-      const ends = await Promise.all(claimed.map((email) => sendFromOutbox(this.#parts, config, email)));
+      const ends = await Promise.all(claimed.map((email) => sendFromOutbox(sending, config, email)));
       goOn = ends.some((end) => end !== 'waiting');
     } while (goOn && !this.#work.isStopped);
+  }
+
+  /** Until it has succeeded, each round tries again before it claims any: this process sends nothing twice. */
+  async #remove(email: ClaimedEmail, outcome: DeliveryOutcome): Promise<void> {
+    const now = this.#parts.clock.now();
+    const note = async () => {
+      await removeEmail(this.#parts.database, email, outcome, now);
+      this.#unnoted.delete(email.id);
+    };
+    this.#unnoted.set(email.id, note);
+    await note();
   }
 }

@@ -17,7 +17,7 @@ import { EmailError } from '../transport/email-error.ts';
 import type { Mailer } from '../transport/mailer.ts';
 import { noReceipt, type Receipt } from '../transport/transport.ts';
 import type { DeliveryOutcome } from './deliveries.ts';
-import { type ClaimedEmail, postponeEmail, removeEmail } from './outbox.ts';
+import { type ClaimedEmail, postponeEmail } from './outbox.ts';
 import { suppressedAnswer } from './suppressed.ts';
 
 /** Sends an email through the hook `send_email`. @throws EmailError */
@@ -32,6 +32,8 @@ export interface SendingParts {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly tracer: Tracer;
+  /** Removes an email that is sent or given up, and notes the outcome. */
+  readonly finish: (email: ClaimedEmail, outcome: DeliveryOutcome) => Promise<void>;
 }
 
 /** 10 s after the first attempt, up to an hour. */
@@ -68,7 +70,7 @@ async function sendOne(parts: SendingParts, config: AuthConfig, email: ClaimedEm
 }
 
 async function end(parts: SendingParts, email: ClaimedEmail, outcome: DeliveryOutcome): Promise<'gone'> {
-  await removeEmail(parts.database, email, outcome, parts.clock.now());
+  await parts.finish(email, outcome);
   parts.observe({ kind: 'email', email: email.message.kind, state: outcome.state });
   return 'gone';
 }
