@@ -146,6 +146,8 @@ function lostKind(context: FailureContext): DatabaseErrorKind {
 
 function statementKind(problem: pg.DatabaseError, context: FailureContext): DatabaseErrorKind {
   if (problem.code === '57014') return context.cancelled === 'client' ? 'cancelled' : 'timeout';
+  // Settings name what a transaction on the primary may do, and this server has become a standby.
+  if (context.step === 0 && problem.code === '0A000') return 'unavailable';
   if (context.step === 0 && problem.code === '22P02' && problem.message.includes(staleSentinel)) return 'stale';
   return 'statement';
 }
