@@ -344,7 +344,7 @@ test('every npm script that a document, a workflow or a program of ours names ex
   const named = [...files, ...listFiles('test', '.ts'), ...listFiles('test', '.md')].flatMap((path) =>
     [
       ...readFileSync(join(root, path), 'utf8').matchAll(
-        /npm run (?:-s )?((?:test|build|bench|storm|soak|check|format)[\w:]*)/g,
+        /npm run (?:-s )?((?:test|build|bench|storm|soak|cluster|check|format)[\w:]*)/g,
       ),
     ].map(([, name = '']) => `${path}: ${name}`),
   );

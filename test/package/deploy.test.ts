@@ -7,6 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { parseEnv } from 'node:util';
 import { Ajv } from 'ajv';
 import { describe, expect, test, vi } from 'vitest';
 import { parse as parseYaml } from 'yaml';
@@ -140,6 +141,11 @@ describe('the unit of systemd', () => {
       expect((await fetch(`${url}/ready`)).status).toBe(200);
     });
   }
+});
+
+test('the gateways of the cluster have options that they know', () => {
+  const given = parseEnv(file('examples/deploy/cluster/gateway.env')) as Readonly<Record<string, string>>;
+  expectOptions({ ...given, PGREFLECT_JWT_SECRET: needed.PGREFLECT_JWT_SECRET });
 });
 
 test('whoever stops a gateway waits longer than it finishes requests', () => {

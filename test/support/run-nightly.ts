@@ -20,6 +20,7 @@ const steps: Readonly<Record<string, Step>> = {
   race: { command: ['vitest', 'run', 'test/race'], env: { RACE_SECONDS: '600' } },
   storm: { command: ['node', 'test/storm/storm.ts', '--minutes', '10'] },
   soak: { command: ['node', 'test/soak/soak.ts', '--minutes', '10'] },
+  cluster: { command: ['node', 'test/cluster/cluster.ts', '--if-possible'] },
   matrix: { command: ['node', 'test/support/run-matrix.ts'] },
 };
 
