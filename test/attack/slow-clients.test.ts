@@ -51,6 +51,11 @@ const halves = [
   ['half a line', 'POST /grap'],
   ['half of the headers', head],
   ['half a body', `${head}content-length: 100\r\n\r\n{"qu`],
+  ['half a body of a subscription', `${head}accept: text/event-stream\r\ncontent-length: 100\r\n\r\n{"qu`],
+  [
+    'half a handshake of a WebSocket',
+    'GET /graphql/v1 HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-web',
+  ],
   ['half a chunk', `${head}transfer-encoding: chunked\r\n\r\n64\r\n{"qu`],
   [
     'half a request behind a whole one',
