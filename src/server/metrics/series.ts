@@ -120,7 +120,9 @@ export const seriesGroups = {
     process_max_fds: lowest('Most file descriptors that a process may open; Linux only.'),
     nodejs_heap_size_used_bytes: gauge('Heap of JavaScript in use.'),
     nodejs_heap_size_total_bytes: gauge('Heap of JavaScript.'),
-    nodejs_heap_used_ratio: highest('Part of the heap that a process may have, of the one that uses most; at 1 it ends.'),
+    nodejs_heap_used_ratio: highest(
+      'Part of the heap that a process may have, of the one that uses most; at 1 it ends.',
+    ),
     nodejs_external_memory_bytes: gauge('Buffers outside the heap.'),
     nodejs_eventloop_busy_seconds_total: counter('Time that event loops were busy.'),
     nodejs_eventloop_lag_p50_seconds: highest('Median delay of the event loop since the last scrape.'),
