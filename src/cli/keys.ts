@@ -1,29 +1,49 @@
 /**
  * `pgreflect keys`: makes a signing secret or key pair, the anon key and the service key, as lines of an environment
- * file. Offline. For a given secret the lines are always the same.
+ * file, and replaces signing keys. Offline. For a given secret the lines are always the same.
  */
+import type { JsonWebKeyMember } from '../config/json-web-keys.ts';
 import { findSigningKey, makeApiKeys, makeSecret, makeSigningKey, type Signer, toPublicKey } from '../config/keys.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
+import { rotateKeys } from './rotate-keys.ts';
 import { type Command, type CommandContext, failCommand } from './shared/command.ts';
 import { quoteForShell } from './shared/typed-options.ts';
 
 /** The command `pgreflect keys`. */
 export const keys: Command = {
-  flags: [{ flag: 'asymmetric', doc: 'Create an ES256 key pair instead of a secret.' }],
+  flags: [
+    { flag: 'asymmetric', doc: 'Create an ES256 key pair instead of a secret.' },
+    { flag: 'rotate', doc: 'Let the next key sign; those before verify.' },
+    { flag: 'standby', doc: 'Add the next key, which verifies and signs after a later --rotate.' },
+    { flag: 'retire', doc: 'Remove the keys before the one that signs.' },
+    { flag: 'out', placeholder: 'FILE', doc: 'Write the signing keys to this file, for --jwt-keys.' },
+  ],
   notes: `Works offline. With --jwt-secret, prints the keys of that secret; they are always the same. With --jwt-keys, prints
 keys signed by the signing key. ES256 signatures are random, so these keys differ each time, and all are valid.
 
+--rotate, --standby and --retire change the file that --jwt-keys names, or print the changed keys where it is no file.
+With --jwt-secret, --rotate makes keys of the secret and of a new one. docs/rotate-secrets.md has the steps.
+
 Examples:
-  (umask 077; pgreflect keys > keys.env) && set -a && . ./keys.env && set +a
-  pgreflect keys --asymmetric`,
+  (umask 077; pgreflect keys > pgreflect.env) && set -a && . ./pgreflect.env && set +a
+  pgreflect keys --asymmetric
+  pgreflect keys --rotate --jwt-keys ./keys.json`,
   run: runKeys,
 };
 
 async function runKeys(context: CommandContext): Promise<number> {
   const names = ['jwtSecret', 'jwtKeys', 'anonRole', 'serviceRole'] as const;
-  const { values } = loadOptionsOrThrow(names, context.sources);
+  const { values, files } = loadOptionsOrThrow(names, context.sources);
+  const { rotate, standby, retire } = context.flags;
+  const isChange = rotate || standby || retire;
+  if (!isChange && context.flags.out) failCommand('--out is for --rotate, --standby and --retire.');
   const isAsymmetric = context.flags.asymmetric || values.jwtKeys !== null;
-  const signer = isAsymmetric ? await keySigner(values.jwtKeys, context) : secretSigner(values.jwtSecret, context);
+  const signer = isChange
+    ? await rotateKeys(values, files.get('jwtKeys') ?? null, context)
+    : isAsymmetric
+      ? await keySigner(values.jwtKeys, context)
+      : secretSigner(values.jwtSecret, context);
+  if (signer === null) return 0;
   const { anonKey, serviceKey } = await makeApiKeys(signer, values.anonRole!, values.serviceRole!);
   context.print('# For clients; can be public.');
   context.print(`PGREFLECT_ANON_KEY=${anonKey}`);
@@ -33,7 +53,7 @@ async function runKeys(context: CommandContext): Promise<number> {
 }
 
 /** The given key, or a new one, which is printed. */
-async function keySigner(given: Parameters<typeof findSigningKey>[0] | null, context: CommandContext): Promise<Signer> {
+async function keySigner(given: readonly JsonWebKeyMember[] | null, context: CommandContext): Promise<Signer> {
   const key = given === null ? await makeSigningKey() : findSigningKey(given);
   if (key === null)
     failCommand(

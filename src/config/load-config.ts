@@ -92,7 +92,7 @@ function missing({ values, problems, origins }: LoadedOptions<Name>): readonly P
   if (verifiers.every((name) => values[name] === null && !isBroken(name))) {
     found.push({
       problem: 'No signing secret is given (--jwt-secret or --jwt-keys), so no key and no token could be checked.',
-      fix: '(umask 077; pgreflect keys > keys.env) && set -a && . ./keys.env && set +a',
+      fix: '(umask 077; pgreflect keys > pgreflect.env) && set -a && . ./pgreflect.env && set +a',
     });
   }
   return found;

@@ -47,6 +47,8 @@ export interface LoadedOptions<N extends OptionName> {
   readonly values: OptionValues<N>;
   /** `--port`, `PORT`, `pgreflect.toml: port`; absent for defaults. */
   readonly origins: ReadonlyMap<N, string>;
+  /** The absolute paths of files with values. */
+  readonly files: ReadonlyMap<N, string>;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
   readonly file: ConfigFile;
@@ -61,17 +63,22 @@ export function loadOptions<N extends OptionName>(names: readonly N[], sources: 
   const problems: Problem[] = [...sources.problems, ...file.problems];
   const values: Record<string, unknown> = {};
   const origins = new Map<N, string>();
+  const files = new Map<N, string>();
   for (const name of names) {
+    const onFile = (path: string) => {
+      files.set(name, path);
+      sources.onFile?.(path);
+    };
     const texts = file.values.get(name);
     const given =
-      findTexts(optionSetting(name), sources.flags.get(name), sources, problems) ??
+      findTexts(optionSetting(name), sources.flags.get(name), { ...sources, onFile }, problems) ??
       (texts === undefined ? null : { origin: `${file.path}: ${fileKey(name)}`, texts });
     if (given !== null) origins.set(name, given.origin);
     const folder = given !== null && given.texts === texts && !file.isNamed ? sources.workingDirectory : null;
-    values[name] = readValue(name, given, { ...sources, folder }, problems);
+    values[name] = readValue(name, given, { ...sources, onFile, folder }, problems);
   }
   const warnings = [...file.warnings, ...unknownVariables(sources.environment)];
-  return { values: values as OptionValues<N>, origins, problems, warnings, file };
+  return { values: values as OptionValues<N>, origins, files, problems, warnings, file };
 }
 
 /** As `loadOptions`. @throws ConfigError for any problem. */

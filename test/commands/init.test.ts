@@ -142,7 +142,7 @@ describe('init', () => {
         ),
       )
       .toBe(200);
-    const [, apikey = ''] = /ANON_KEY=(\S+)/.exec(readFileSync(join(directory, 'keys.env'), 'utf8')) ?? [];
+    const [, apikey = ''] = /ANON_KEY=(\S+)/.exec(readFileSync(join(directory, 'pgreflect.env'), 'utf8')) ?? [];
     const post = async (path: string, body: object) => {
       const headers = { apikey, 'content-type': 'application/json' };
       const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });

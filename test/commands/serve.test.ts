@@ -44,7 +44,7 @@ describe('what is refused before anything listens', () => {
     const { code, err } = await runCommand(['serve', '--anon-role', role], { env: { DATABASE_URL: database.url } });
     expect(code).toBe(1);
     expect(err).toContain('There are 2 problems:');
-    expect(err).toContain('(umask 077; pgreflect keys > keys.env)');
+    expect(err).toContain('(umask 077; pgreflect keys > pgreflect.env)');
     expect(err).toContain(`The role "${role}" is missing in the database.`);
     expect(err).toContain('pgreflect init --database-url');
     expect(err).toContain(`--anon-role '${role}'`);

@@ -98,7 +98,7 @@ test('a gateway beside a hosted project takes the tokens that it signs', async (
   const url = await serve('## Keep the project at Supabase', desk, { DATABASE_URL: hostedUrl });
   const { data } = await client.auth.getSession();
   const [, anonKey = ''] =
-    /^PGREFLECT_ANON_KEY=(.*)$/m.exec(readFileSync(join(desk.directory, 'keys.env'), 'utf8')) ?? [];
+    /^PGREFLECT_ANON_KEY=(.*)$/m.exec(readFileSync(join(desk.directory, 'pgreflect.env'), 'utf8')) ?? [];
   const ask = async (headers: Record<string, string>) => {
     const body = JSON.stringify({ query: '{ postsCollection { totalCount } }' });
     const response = await fetch(`${url}/graphql/v1`, {

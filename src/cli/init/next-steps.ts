@@ -35,8 +35,8 @@ ${shown.join('\n\n')}
 
 Next:
   # Once: the signing secret and the two API keys.
-  (umask 077; pgreflect keys${roles.keys} > keys.env)
-  set -a; . ./keys.env; set +a
+  (umask 077; pgreflect keys${roles.keys} > pgreflect.env)
+  set -a; . ./pgreflect.env; set +a
 ${exports.join('\n')}
   pgreflect serve${exposed}${roles.serve}`;
 }

@@ -1,0 +1,110 @@
+/**
+ * `pgreflect keys --rotate`, `--standby` and `--retire`: replaces the file of the keys, or prints the keys. The file is
+ * replaced as a whole: a gateway that looks at it reads the keys before or the keys after.
+ */
+import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { isSigner, type JsonWebKeyMember } from '../config/json-web-keys.ts';
+import { findSigningKey, type Signer } from '../config/keys.ts';
+import {
+  addStandby,
+  hasStandby,
+  promoteStandby,
+  retireOld,
+  type SigningKeys,
+  secretKey,
+} from '../config/rotate-keys.ts';
+import { type CommandContext, failCommand, flagText, resolveTypedPath } from './shared/command.ts';
+
+interface GivenKeys {
+  readonly jwtSecret: string | null;
+  readonly jwtKeys: SigningKeys | null;
+}
+
+/** Changes the keys. @param source The file that they came from. @returns The key that API keys are to be made of; null where the one that signs is the same. */
+export async function rotateKeys(
+  given: GivenKeys,
+  source: string | null,
+  context: CommandContext,
+): Promise<Signer | null> {
+  const before = presentKeys(given);
+  const after = await changeKeys(before, context);
+  const out = flagText(context, 'out');
+  const file = out === null ? source : resolveTypedPath(context, out);
+  const text = JSON.stringify(after, null, file === null ? undefined : 2);
+  if (file === null) context.print(`PGREFLECT_JWT_KEYS='${text}'`);
+  else replaceFile(file, `${text}\n`);
+  if (given.jwtKeys === null)
+    context.note('Remove jwt_secret (PGREFLECT_JWT_SECRET) where you set jwt_keys: the secret is one of the keys now.');
+  for (const key of after) context.note(`${nameOf(key)} ${stateOf(key, after)}.`);
+  const kept = after.map(nameOf);
+  for (const name of before.map(nameOf)) if (!kept.includes(name)) context.note(`${name} was removed.`);
+  const [signer, old] = [findSigningKey(after), findSigningKey(before)];
+  return signer === null || signer === old ? null : signer;
+}
+
+function presentKeys({ jwtKeys, jwtSecret }: GivenKeys): SigningKeys {
+  if (jwtKeys === null && jwtSecret === null)
+    failCommand('There is no key to rotate.', 'Give --jwt-keys FILE, or --jwt-secret SECRET.');
+  const keys = jwtKeys ?? [];
+  if (findSigningKey(keys) !== null) return jwtSecret === null ? keys : [...keys, asOld(secretKey(jwtSecret))];
+  if (jwtSecret === null) failCommand('None of the keys of --jwt-keys has `sign` in key_ops.');
+  return [secretKey(jwtSecret), ...keys];
+}
+
+function asOld(key: JsonWebKeyMember): JsonWebKeyMember {
+  return { ...key, key_ops: ['verify'] };
+}
+
+async function changeKeys(keys: SigningKeys, { flags }: CommandContext): Promise<SigningKeys> {
+  const { rotate, standby, retire, asymmetric } = flags;
+  if ([rotate, standby, retire].filter(Boolean).length > 1)
+    failCommand('--rotate, --standby and --retire are steps of their own.', 'Give one of them at a time.');
+  if (retire) return retireOld(keys);
+  if (standby && hasStandby(keys))
+    failCommand('There is a standby key already.', 'pgreflect keys --rotate lets it sign.');
+  const next = hasStandby(keys) ? keys : await addStandby(keys, Boolean(asymmetric));
+  return standby ? next : promoteStandby(next);
+}
+
+function nameOf({ kid, kty }: JsonWebKeyMember): string {
+  if (kid !== undefined) return `The key ${kid}`;
+  return kty === 'oct' ? 'The secret without an id' : 'The key without an id';
+}
+
+function stateOf(key: JsonWebKeyMember, keys: SigningKeys): string {
+  if (isSigner(key)) return 'signs';
+  return keys.indexOf(key) < keys.findIndex(isSigner) ? 'is on standby: it verifies' : 'verifies';
+}
+
+/** Readable for its owner alone. A link stays one: what it names is replaced. @throws CommandError */
+function replaceFile(path: string, text: string): void {
+  try {
+    const target = realPath(path);
+    const made = join(dirname(target), `.${basename(target)}.${process.pid}`);
+    try {
+      const file = openSync(made, 'wx', 0o600);
+      try {
+        writeFileSync(file, text);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      renameSync(made, target);
+    } catch (error) {
+      rmSync(made, { force: true });
+      throw error;
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    failCommand(`"${path}" cannot be written (${code}); it is as it was.`, 'Check the folder and its permissions.');
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
