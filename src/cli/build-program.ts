@@ -13,6 +13,7 @@ import type { Problem } from '../config/config-error.ts';
 import type { Sources } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { environmentName, flagName, type OptionName, optionNames, optionOf, serving } from '../config/options.ts';
+import { isList } from '../config/value-kinds.ts';
 import { supportedRange } from '../postgres/supported.ts';
 import type { Command, CommandContext, ListedCommand } from './shared/command.ts';
 
@@ -69,13 +70,14 @@ function defineCommand(sub: Program, command: LoadedCommand, edge: Edge): void {
   const names = optionNames.filter((name) => optionOf(name).commands.includes(command.name));
   for (const flag of command.flags) {
     const value = flag.placeholder === undefined ? '' : ` <${flag.placeholder}>`;
-    sub.addOption(new Option(`--${flag.flag}${value}`, flag.doc).helpGroup('Of this command:'));
+    const option = new Option(`--${flag.flag}${value}`, flag.doc).helpGroup('Of this command:');
+    sub.addOption(flag.placeholder === undefined ? option : option.argParser(collect));
   }
   const config = new Option(
     '--config <FILE>',
     'Configuration file (default: pgreflect.toml, if it exists; environment: PGREFLECT_CONFIG)',
   );
-  sub.addOption(config.helpGroup('Of this command:'));
+  sub.addOption(config.helpGroup('Of this command:').argParser(collect));
   for (const name of names) for (const option of toCommanderOptions(name)) sub.addOption(option);
   if (takesAuthFlags(command)) {
     for (const name of authFieldNames) for (const option of toAuthOptions(name)) sub.addOption(option);
@@ -127,7 +129,7 @@ function facts(name: OptionName): string {
   const parts = [
     ...(fallback === undefined ? [] : [`default: ${fallback}`]),
     `environment: ${variables.join(', ')}`,
-    ...(known.repeatable ? ['may be given several times'] : []),
+    ...(known.repeatable || isList(known.kind) ? ['may be given several times'] : []),
   ];
   return `(${parts.join('; ')})`;
 }
@@ -154,9 +156,10 @@ function toContext(sub: Program, command: LoadedCommand, names: readonly OptionN
   const given = sub.opts<Record<string, unknown>>();
   const authNames = takesAuthFlags(command) ? authFieldNames : [];
   // A flag that begins with `no-` is given as false under the rest of its name.
-  const own = command.flags.map(({ flag }) => {
+  const own = command.flags.map(({ flag, list }) => {
     const positive = flag.replace(/^no-/, '');
     const value = given[camelCase(positive)];
+    if (Array.isArray(value)) return [flag, list === true ? value.join(',') : value[0]] as const;
     return [flag, positive === flag ? value : value === false || undefined] as const;
   });
   return {
@@ -165,10 +168,10 @@ function toContext(sub: Program, command: LoadedCommand, names: readonly OptionN
     sources: {
       flags: readFlags(sub, names, flagName),
       authFlags: readFlags(sub, authNames, authFlagName),
-      configFile: typeof given.config === 'string' ? given.config : null,
+      configFile: Array.isArray(given.config) ? String(given.config[0]) : null,
       environment: edge.environment,
       workingDirectory: edge.workingDirectory,
-      problems: findUnknown(sub, command, names),
+      problems: [...findUnknown(sub, command, names), ...findRepeated(given, command)],
     },
     print: edge.print,
     note: edge.note,
@@ -185,6 +188,15 @@ function findUnknown(sub: Program, command: LoadedCommand, names: readonly Optio
   if (sub.args.length <= operands.length) return [];
   const problem = `pgreflect ${command.name} takes ${operands.join(' and ') || 'no operand'}, but got ${sub.args.length}.`;
   return [{ problem, fix: `pgreflect ${command.name} --help` }];
+}
+
+/** Flags of the command alone, of which one counts. Those of options are counted with their other sources. */
+function findRepeated(given: Readonly<Record<string, unknown>>, { flags }: LoadedCommand): readonly Problem[] {
+  return [...flags.filter(({ list }) => list !== true), { flag: 'config' }].flatMap(({ flag }) => {
+    const value = given[camelCase(flag)];
+    if (!Array.isArray(value) || value.length === 1) return [];
+    return [{ problem: `--${flag} is given ${value.length} times.`, fix: 'Keep one of them.' }];
+  });
 }
 
 function unknownFlag(text: string, command: ListedCommand, known: readonly string[]): Problem {

@@ -26,6 +26,7 @@ export const tokens: Command = {
     {
       flag: 'scope',
       placeholder: 'SCOPES',
+      list: true,
       doc: `Scopes of the token, separated by commas (default: ${defaultScopes.join(',')}): ${accessScopes.join(', ')}.`,
     },
     { flag: 'expires', placeholder: 'TIME', doc: 'Expiry: 12h, 30d, 1y, or a date such as 2030-01-31 (default: never).' },

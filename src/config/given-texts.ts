@@ -17,6 +17,8 @@ export interface Setting {
   /** May be read from a file; never quoted in messages. */
   readonly secret: boolean;
   readonly repeatable: boolean;
+  /** Several texts are one list, with commas between them. */
+  readonly isList: boolean;
 }
 
 /** The texts, and where they were given. */
@@ -36,13 +38,14 @@ export interface TextSources {
 
 /** Null if nothing was given. Adds problems to `problems`. */
 export function findTexts(
-  { flag, variable, others, secret, repeatable }: Setting,
+  { flag, variable, others, secret, repeatable, isList }: Setting,
   flags: readonly string[] | undefined,
   sources: TextSources,
   problems: Problem[],
 ): Given | null {
   const { environment } = sources;
   if (flags !== undefined && flags.length > 0) {
+    if (isList) return { origin: `--${flag}`, texts: [flags.join(',')] };
     if (flags.length > 1 && !repeatable)
       problems.push({ problem: `--${flag} is given ${flags.length} times.`, fix: 'Keep one of them.' });
     return { origin: `--${flag}`, texts: flags };

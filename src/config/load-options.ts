@@ -22,6 +22,7 @@ import {
   optionNames,
   optionOf,
 } from './options.ts';
+import { isList } from './value-kinds.ts';
 
 /** The sources of values; passed in, so that tests can fix them. */
 export interface Sources extends TextSources {
@@ -89,9 +90,9 @@ export function loadOptionsOrThrow<N extends OptionName>(names: readonly N[], so
 }
 
 function optionSetting(name: OptionName): Setting {
-  const { ecosystem, secret, repeatable } = optionOf(name);
+  const { ecosystem, secret, repeatable, kind } = optionOf(name);
   const names = { flag: flagName(name), variable: environmentName(name), others: ecosystem ?? [] };
-  return { ...names, secret: secret === true, repeatable: repeatable === true };
+  return { ...names, secret: secret === true, repeatable: repeatable === true, isList: isList(kind) };
 }
 
 /** `folder`: files must be below it; null: they may be anywhere. */

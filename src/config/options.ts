@@ -9,6 +9,7 @@ import { asText, flag, integerBetween, oneOf, type Schema, type ValueOf } from '
 import { parseExtensions } from './extensions.ts';
 import { parseJsonWebKeys } from './json-web-keys.ts';
 import {
+  asList,
   baseUrl,
   connectionString,
   filledText,
@@ -216,7 +217,7 @@ export const options = {
     doc: 'refuse: an absent variable in a filter of writes is an error.' }),
   introspection: requests('WORD', oneOf('directive', 'never', 'always', 'service'), 'directive', { commands: serving,
     doc: 'directive: the schema comment decides. service: on for the service role, else the schema comment decides.' }),
-  extensions: requests('NAMES', asText(parseExtensions), 'all', { commands: [...serving, 'schema', 'check', 'explain'],
+  extensions: requests('NAMES', asList(parseExtensions), 'all', { commands: [...serving, 'schema', 'check', 'explain'],
     doc: 'Features beyond pg_graphql: all, none, or some of reads, writes, live. The schema comment wins.' }),
   trustedDocuments: requests('PATH', filledText, null, { commands: serving,
     doc: 'Folder of .graphql files, or manifest of Relay, graphql-codegen or Apollo. Requests name these documents by their hash.' }),

@@ -6,8 +6,22 @@
  */
 import { isIP } from 'node:net';
 import { isWrittenByUsers } from '../shared/role-claim.ts';
-import { asText, integerBetween } from '../shared/schema.ts';
+import { asText, integerBetween, type Schema } from '../shared/schema.ts';
 import { connectionUrlProblem } from './connection-url.ts';
+
+const lists = new WeakSet<Schema<unknown>>();
+
+/** A kind of items separated by commas. */
+export function asList<T>(parse: (text: string) => T): Schema<T> {
+  const kind = asText(parse);
+  lists.add(kind);
+  return kind;
+}
+
+/** Whether several texts of the kind are one list. */
+export function isList(kind: Schema<unknown>): boolean {
+  return lists.has(kind);
+}
 
 /** Any non-empty text. */
 export const filledText = asText((text): string => {
@@ -16,7 +30,7 @@ export const filledText = asText((text): string => {
 });
 
 /** Names separated by commas; surrounding blanks are ignored, at least one is required, repetitions are refused. */
-export const names = asText((text): readonly string[] => {
+export const names = asList((text): readonly string[] => {
   const given = text.split(',').map((name) => name.trim());
   if (given.some((name) => name === '')) throw new Error('must be names separated by commas, none of them empty');
   const twice = given.find((name, index) => given.indexOf(name) !== index);
@@ -25,19 +39,19 @@ export const names = asText((text): readonly string[] => {
 });
 
 /** Names separated by commas, or `*` for all. */
-export const namesOrAll = asText((text): readonly string[] | '*' => {
+export const namesOrAll = asList((text): readonly string[] | '*' => {
   return text.trim() === '*' ? '*' : names.parseText(text);
 });
 
 /** The same, or `none`. */
-export const namesAllOrNone = asText((text): readonly string[] | '*' => {
+export const namesAllOrNone = asList((text): readonly string[] | '*' => {
   return text.trim() === 'none' ? [] : namesOrAll.parseText(text);
 });
 
 /**
  * Role names that tokens may contain. `none` and empty are refused, because PostgreSQL reads them as the login role.
  */
-export const roles = asText((text): readonly string[] | '*' => {
+export const roles = asList((text): readonly string[] | '*' => {
   const given = namesOrAll.parseText(text);
   if (given !== '*') for (const name of given) role.parseText(name);
   return given;
@@ -81,7 +95,7 @@ export const baseUrl = asText((text): string => {
 });
 
 /** Origins (`https://host:port`) separated by commas, or `*`. */
-export const origins = asText((text): readonly string[] | '*' => {
+export const origins = asList((text): readonly string[] | '*' => {
   const given = namesOrAll.parseText(text);
   if (given === '*') return '*';
   return given.map((origin) => {
@@ -99,7 +113,7 @@ export const origins = asText((text): readonly string[] | '*' => {
 });
 
 /** IP addresses and networks (`10.1.2.0/24`) separated by commas. */
-export const networks = asText((text): readonly string[] => {
+export const networks = asList((text): readonly string[] => {
   const given = names.parseText(text);
   if (given.every(isNetwork)) return given;
   throw new Error('must be IP addresses or networks like 10.1.2.0/24, separated by commas');

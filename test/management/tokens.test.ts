@@ -54,6 +54,11 @@ describe('pgreflect tokens', () => {
   });
 
   test('list names the token that one was created with, and revoke takes both, or all of --access-token', async () => {
+    const scopes = ['--scope', 'project:operate', '--scope', 'auth_config:read'];
+    expect(JSON.parse((await tokens('create', '--name', 'two', ...scopes, '--json')).out).scopes.toSorted()).toEqual([
+      'auth_config:read',
+      'project:operate',
+    ]);
     const operator = JSON.parse((await tokens('create', '--name', 'op', '--scope', 'project:operate', '--json')).out);
     const fixed = `sbp_${'1'.repeat(40)}`;
     const { call } = await managedGateway(database, fixed, { accessToken: fixed });
@@ -77,6 +82,7 @@ describe('pgreflect tokens', () => {
   test.each([
     [['creat'], 'tokens has no action "creat"'],
     [[], 'tokens needs an action'],
+    [['create', '--name', 'a', '--name', 'b'], '--name is given 2 times.'],
     [['create', '--scope', 'everything'], 'there is no scope "everything"'],
     [['create', '--expires', 'soon'], '--expires must be a time from now'],
     [['create', '--expires', '2020-01-31'], '--expires must be in the future'],

@@ -16,6 +16,8 @@ interface CommandFlag {
   readonly flag: string;
   /** Placeholder of the value in `--help`; absent for a switch. */
   readonly placeholder?: string;
+  /** The values of several are one list, with commas between them. */
+  readonly list?: true;
   readonly doc: string;
 }
 

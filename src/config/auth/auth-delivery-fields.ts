@@ -126,8 +126,8 @@ export const deliveryFields = {
   mailer_template_lenient_compare: field(flag, true,
     'Treat values of wrong types in templates as unequal or empty. false: the email fails.', { environment: null }),
   mailer_extra_url_schemes: field(string(checkLine), '',
-    'Additional URL schemes allowed in template links, separated by commas.', { environment: null }),
-  mailer_external_hosts: field(string(checkLine), '', 'Hosts allowed in emailed links, separated by commas.'),
+    'Additional URL schemes allowed in template links, separated by commas.', { environment: null, list: true }),
+  mailer_external_hosts: field(string(checkLine), '', 'Hosts allowed in emailed links, separated by commas.', { list: true }),
   mailer_urlpaths_invite: field(string(checkPath), '/verify', 'Path of invitation links.'),
   mailer_urlpaths_confirmation: field(string(checkPath), '/verify', 'Path of sign-up confirmation links.'),
   mailer_urlpaths_recovery: field(string(checkPath), '/verify', 'Path of recovery links and magic links.'),
@@ -167,5 +167,5 @@ export const deliveryFields = {
 
   sms_test_otp: field<string | null>(testCodes, null,
     'Phone numbers with a fixed code, for tests: number=code, separated by commas.',
-    { file: 'auth.sms.test_otp', convert: joinCodes }),
+    { file: 'auth.sms.test_otp', convert: joinCodes, list: true }),
 } as const; // biome-ignore format: one field a line

@@ -33,6 +33,8 @@ export interface AuthField<T> {
    * `PROVIDER`, replaces it.
    */
   readonly like?: { readonly placeholder: string; readonly word: string };
+  /** Items separated by commas: the flag may be repeated. */
+  readonly list?: true;
   /** One sentence for the reference. */
   readonly doc: string;
 }

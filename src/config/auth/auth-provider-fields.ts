@@ -38,7 +38,8 @@ export const providerFields = Object.fromEntries(
     const rest = (key: keyof typeof docs): [doc: string, extras: FieldExtras] => {
       const place = { like: { placeholder: 'PROVIDER', word: provider }, file: `auth.external.${provider}.${key}` };
       const secrecy = { secret: true, sentTo: [`external_${provider}_url`] } as const;
-      return [`${docs[key]} ${provider}.`, key === 'secret' ? { ...place, ...secrecy } : place];
+      const more = { secret: secrecy, additional_client_ids: { list: true } } as const;
+      return [`${docs[key]} ${provider}.`, { ...place, ...more[key as keyof typeof more] }];
     };
     const flags = switches.map((key) => [key, field(flag, false, ...rest(key))] as const);
     const others = texts.map((key) => [key, field<string | null>(kinds[key] ?? string(), null, ...rest(key))] as const);

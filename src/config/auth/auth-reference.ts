@@ -38,8 +38,8 @@ function authVariable(name: AuthFieldName): string {
 /** The names of a field for options. */
 export function authSetting(name: AuthFieldName): Setting {
   const others = [originalVariable(name)].filter((text) => text !== null);
-  const secret = authField(name).secret === true;
-  return { flag: authFlagName(name), variable: authVariable(name), others, secret, repeatable: false };
+  const { secret = false, list = false } = authField(name);
+  return { flag: authFlagName(name), variable: authVariable(name), others, secret, repeatable: false, isList: list };
 }
 
 /** Makes the reference. */

@@ -101,6 +101,17 @@ describe('where a value comes from', () => {
 });
 
 describe('a complete configuration', () => {
+  test('a list may be several flags', () => {
+    const flags = { corsOrigins: ['https://a.example', 'https://b.example,https://c.example'], schemas: ['a', 'b'] };
+    expect(loadConfig(sources({ environment: minimal, flags }))).toMatchObject({
+      corsOrigins: ['https://a.example', 'https://b.example', 'https://c.example'],
+      schemas: ['a', 'b'],
+    });
+    expect(problemsOf({ environment: minimal, flags: { schemas: ['a', 'a'] } })).toEqual([
+      '--schemas names "a" twice (given: "a,a").',
+    ]);
+  });
+
   test('two values are enough', () => {
     const config = loadConfig(sources({ environment: minimal }));
     expect(config).toMatchObject({
