@@ -23,6 +23,7 @@ import {
 import { anyOriginHeaders, registerCors } from './cors.ts';
 import { errorAnswer, retryAfterSeconds, shownError } from './error-body.ts';
 import { type Readiness, registerHealth } from './health.ts';
+import { registerHomePage } from './home-page.ts';
 import { answerTypeOf } from './media-types.ts';
 import { type MetricsParts, registerMetrics } from './metrics/metrics-route.ts';
 import { type Describe, registerOpenApi } from './openapi.ts';
@@ -110,6 +111,7 @@ export async function createHttpServer(parts: ServerParts, addRoutes: AddRoutes)
   app.setErrorHandler(answerError);
   answerUnknownPaths(app, parts);
   registerCors(app, config);
+  registerHomePage(app, config);
   registerHealth(app, parts.ready);
   if (parts.metrics) registerMetrics(app, parts.metrics);
   registerOpenApi(app, config.externalUrl, await addRoutes(app));

@@ -537,3 +537,22 @@ describe('health', () => {
     expect((await send({ method: 'GET', url: '/health', key: null })).status).toBe(200);
   });
 });
+
+test('the bare address leads a browser to the studio, or to the addresses where there is none; a program gets the error', async () => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  const { send } = await testServer({ managementApiEnabled: true });
+  const page = { method: 'GET', url: '/', key: null, headers: { accept } };
+  const led = await send(page);
+  expect([led.status, led.headers.location, led.headers.vary]).toEqual([302, '/studio', 'Accept']);
+  for (const other of [{}, { accept: 'application/json' }, { accept: '*/*' }]) {
+    const reply = await send({ ...page, headers: other });
+    expect([reply.status, reply.json().errors?.[0]?.message]).toEqual([
+      404,
+      'Nothing is served at this path. The GraphQL API is at "/graphql/v1". The studio is at "/studio".',
+    ]);
+  }
+  const { send: without } = await testServer({ managementApiEnabled: false });
+  const listed = await without(page);
+  expect([listed.status, listed.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(listed.text).toContain('href="/graphql/v1"');
+});
