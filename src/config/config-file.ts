@@ -11,6 +11,7 @@ import { isAuthFileKey } from './auth/auth-file.ts';
 import type { Problem } from './config-error.ts';
 import { readFile } from './given-texts.ts';
 import { nearestName } from './nearest-name.ts';
+import { openedBefore } from './open-brackets.ts';
 import { fileKey, type OptionName, optionNames, optionOf } from './options.ts';
 
 /** The content of a configuration file. */
@@ -58,8 +59,12 @@ export function loadConfigFile(given: string | null, workingDirectory: string): 
     if (!(error instanceof TomlError)) throw error;
     // The parser's full message quotes the line, which may contain a secret.
     const reason = error.message.split('\n')[0]?.replace(/^Invalid TOML document: /, '') ?? '';
-    const problem = `${path}, line ${error.line}: ${reason}.`;
-    return { path, isNamed, ...nothing, problems: [{ problem, fix: `Correct line ${error.line}.` }] };
+    const opened = openedBefore(text, error.line);
+    const problem =
+      opened === null
+        ? `${path}, line ${error.line}: ${reason}.`
+        : `${path}, line ${opened.line}: "${opened.bracket}" is not closed.`;
+    return { path, isNamed, ...nothing, problems: [{ problem, fix: `Correct line ${opened?.line ?? error.line}.` }] };
   }
 }
 

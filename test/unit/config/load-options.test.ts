@@ -229,6 +229,15 @@ describe('what is refused', () => {
     ]);
   });
 
+  test('a bracket that is not closed names the line where it is', () => {
+    const problem = (toml: string) => problemsOf({ environment: minimal, toml })[0];
+    const list = 'port = 1 # [\nlog_level = "[{"\nschemas = ["app",\n  "b"\n\nhost = "::"\n';
+    expect(problem(list)).toBe('pgreflect.toml, line 3: "[" is not closed.');
+    expect(problem('[auth]\nschemas = ["app"\nport = 1\n')).toBe('pgreflect.toml, line 2: "[" is not closed.');
+    expect(problem('schemas = ["app"]\nport = = 1\n')).toMatch(/^pgreflect.toml, line 2: (?!"\[")/);
+    expect(problem('schemas = ["app"] x\n')).toMatch(/^pgreflect.toml, line 1: (?!"\[")/);
+  });
+
   test('a flag given twice', () => {
     expect(problemsOf({ environment: minimal, flags: { port: ['1', '2'] } })).toEqual(['--port is given 2 times.']);
   });
