@@ -47,7 +47,7 @@ async function serve(
   const directory = temporaryDirectory(whenOver);
   const write = (name: string, text: string) => writeFileSync(join(directory, name), text, { mode: 0o600 });
   for (const [name, text] of Object.entries(files)) write(name, text);
-  const usual = { PGREFLECT_ADMIN_DATABASE_URL: database.url, PGREFLECT_LOG_FORMAT: 'json' };
+  const usual = { PGREFLECT_ADMIN_DATABASE_URL: database.url };
   const command = startCommand(
     ['serve', '--config', 'pgreflect.toml', '--port', '0', ...args],
     { env: { ...usual, DATABASE_URL: database.urlAs('authenticator', 'test'), ...env }, directory },
@@ -297,7 +297,7 @@ describe('two workers', () => {
     const files = { 'pgreflect.toml': '', 'keys.json': JSON.stringify([first]) };
     const env = { PGREFLECT_JWT_KEYS: 'keys.json' };
     const { url, write, reload, command } = await serve(files, env, { args: ['--workers', '2'] });
-    const pids = () => [...command.text().matchAll(/"pid":(\d+),"msg":"worker ready"/g)].map(([, pid]) => pid);
+    const pids = () => [...command.text().matchAll(/"workerPid":(\d+),"msg":"worker ready"/g)].map(([, pid]) => pid);
     write('keys.json', JSON.stringify([second]));
     await reload(/Reloaded: jwt_keys\./);
     const answers = async (key: string) => [await ask(url, key), await ask(url, key)];
