@@ -9,14 +9,16 @@ test('new hashes take 2^10 rounds', () => {
 
 test('nothing in src/ gives the hasher a cost, or the gateway a hasher', () => {
   const uses = readSources().flatMap(({ path, text }) =>
-    [...text.matchAll(/.*(?:\bcreatePasswordHasher\(|\bhasher: ).*/g)].map(([line]) => `${path}: ${line.trim()}`),
+    [...text.matchAll(/.*(?:\bcreatePasswordHasher\(|\bhasher: |\bhasher, ).*/g)].map(([line]) => `${path}: ${line.trim()}`),
   );
   expect(uses).toMatchInlineSnapshot(`
     [
+      "src/auth/accounts/repeated-sign-up.ts: const { hasher, database } = context.services;",
       "src/auth/secrets/passwords.ts: export function createPasswordHasher(",
       "src/auth/start-auth.ts: hasher: setup.hasher ?? createPasswordHasher(),",
       "src/auth/steps/auth-context.ts: readonly hasher: PasswordHasher;",
-      "src/gateway.ts: hasher: extras.hasher,",
+      "src/gateway.ts: const { hasher, minRefusalMs } = extras;",
+      "src/gateway.ts: const given = { hasher, minRefusalMs, database: authPool, configStore: management.store, onLost: graphql.suspect };",
     ]
   `);
 });
