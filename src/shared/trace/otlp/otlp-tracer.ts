@@ -26,7 +26,13 @@ import {
   resourceFromAttributes,
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  type IdGenerator,
+  type SpanExporter,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { finishesWithin } from '../../finishes-within.ts';
 import type { Observe } from '../../observation.ts';
 import { version } from '../../version.ts';
@@ -40,7 +46,7 @@ import {
   type Tracer,
   UnrecordedSpan,
 } from '../span.ts';
-import type { TraceParent } from '../trace-context.ts';
+import { randomId, type TraceParent } from '../trace-context.ts';
 import { RequestSampler } from './request-sampler.ts';
 import type { TraceSettings } from './trace-environment.ts';
 
@@ -65,16 +71,20 @@ export function createOtlpTracer(
     'host.name': hostname(),
     'process.pid': process.pid,
   };
+  const ids = new TraceIds();
+  const sampler = new RequestSampler(sampling);
   const named = detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] });
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(own)).merge(named),
-    sampler: new RequestSampler(sampling),
+    // Only what is recorded gets there.
+    sampler: new AlwaysOnSampler(),
+    idGenerator: ids,
     spanLimits: limits,
     spanProcessors: [new BatchSpanProcessor({ ...batch, exporter })],
   });
   const tracer = provider.getTracer('pgreflect', version);
   return {
-    begin: (name, kind, start) => beginTrace({ tracer, inDatabase }, name, kind, start),
+    begin: (name, kind, start) => beginTrace({ tracer, sampler, ids, inDatabase }, name, kind, start),
     stop: async () => {
       await finishesWithin(
         lastSendMs,
@@ -86,21 +96,35 @@ export function createOtlpTracer(
 
 interface TraceParts extends Pick<TracerOptions, 'inDatabase'> {
   readonly tracer: ApiTracer;
+  readonly sampler: RequestSampler;
+  readonly ids: TraceIds;
 }
 
+/** Ids as in traces that are not recorded: which one is, is decided by its id before. */
+class TraceIds implements IdGenerator {
+  next = '';
+  readonly generateTraceId = () => this.next;
+  readonly generateSpanId = () => randomId(8);
+}
+
+/** Most requests are not recorded, and cost no more than the decision. */
 function beginTrace(
-  { tracer, inDatabase }: TraceParts,
+  { tracer, sampler, ids, inDatabase }: TraceParts,
   name: string,
   kind: SpanKind,
   { parent, link, since }: SpanStart = {},
 ): Span {
   const context = parent ? trace.setSpanContext(ROOT_CONTEXT, toContext(parent)) : ROOT_CONTEXT;
-  const clock = Date.now() - performance.now();
-  const links = link ? { links: [{ context: toContext(link) }] } : {};
-  const startTime = toTime(clock, since ?? performance.now());
-  const span = tracer.startSpan(name, { kind: kinds[kind], startTime, ...links }, context);
+  const links = link ? [{ context: toContext(link) }] : [];
   const state = parent?.state ?? '';
-  if (!span.isRecording()) return new UnrecordedSpan(toParent(span, state), inDatabase === 'always');
+  const traceId = parent?.traceId ?? randomId(16);
+  if (!sampler.takes(context, traceId, kinds[kind], links)) {
+    return new UnrecordedSpan({ traceId, spanId: randomId(8), isSampled: false, state }, inDatabase === 'always');
+  }
+  ids.next = traceId;
+  const clock = Date.now() - performance.now();
+  const startTime = toTime(clock, since ?? performance.now());
+  const span = tracer.startSpan(name, { kind: kinds[kind], startTime, links }, context);
   return new RecordedSpan(tracer, span, { clock, state, isInDatabase: inDatabase !== 'never' });
 }
 
@@ -168,7 +192,9 @@ class RecordedSpan implements Span {
     since: number,
     { kind = 'internal', facts, ...end }: SpanEnd & { readonly kind?: SpanKind } = {},
   ): void {
-    endSpan(this.#start(name, kind, { facts, since }), this.#surroundings, end);
+    const until = end.until ?? performance.now();
+    if (until - since < leastMs && end.error === undefined) return;
+    endSpan(this.#start(name, kind, { facts, since }), this.#surroundings, { ...end, until });
   }
 
   begin(name: string, kind: SpanKind, facts?: SpanFacts): Span {
@@ -200,6 +226,9 @@ function endSpan(span: ApiSpan, { clock }: Surroundings, { name, facts, error, u
   if (error !== undefined) span.setAttribute('error.type', error).setStatus({ code: SpanStatusCode.ERROR });
   span.end(toTime(clock, until ?? performance.now()));
 }
+
+/** Parts that took less tell nothing, such as a look-up of a known document. */
+const leastMs = 0.05;
 
 /** Success, as the packages number it. */
 const succeeded = 0;

@@ -2,14 +2,13 @@
  * Which requests are recorded. OpenTelemetry's samplers believe what a caller says, but ours may be anyone: with the flag
  * or a chosen trace id, each request could be recorded where the operator asked for a tenth. So callers get a share.
  */
-import { SpanKind, TraceFlags, trace } from '@opentelemetry/api';
+import { type Context, type Link, SpanKind, TraceFlags, trace } from '@opentelemetry/api';
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
   ParentBasedSampler,
   type Sampler,
   SamplingDecision,
-  type SamplingResult,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
 import type { Sampling } from './trace-environment.ts';
@@ -19,11 +18,8 @@ const burst = 100;
 /** Of these, at the start. */
 const initial = 10;
 
-const yes: SamplingResult = { decision: SamplingDecision.RECORD_AND_SAMPLED };
-const no: SamplingResult = { decision: SamplingDecision.NOT_RECORD };
-
 /** The sampler. */
-export class RequestSampler implements Sampler {
+export class RequestSampler {
   readonly #chosen: Sampler;
   /** Null: the operator wants all, or leaves the decision to callers. */
   readonly #share: number | null;
@@ -36,23 +32,17 @@ export class RequestSampler implements Sampler {
     this.#share = ratio === 0 || ratio === 1 ? null : ratio;
   }
 
-  shouldSample(...asked: Parameters<Sampler['shouldSample']>): SamplingResult {
-    const [context, , , kind, , links] = asked;
-    const parent = trace.getSpanContext(context);
-    if (parent !== undefined && parent.isRemote !== true) return isSampled(parent) ? yes : no;
+  /** Whether it is recorded. @param context Has the caller's span; without one, the trace begins here. */
+  takes(context: Context, traceId: string, kind: SpanKind, links: Link[]): boolean {
     // An email is recorded with the request that it comes from.
-    if (kind === SpanKind.CONSUMER && links.some((link) => isSampled(link.context))) return yes;
+    if (kind === SpanKind.CONSUMER && links.some((link) => isSampled(link.context))) return true;
     if (this.#share !== null && kind === SpanKind.SERVER) this.#left = Math.min(burst, this.#left + this.#share);
-    const result = this.#chosen.shouldSample(...asked);
-    if (result.decision !== SamplingDecision.RECORD_AND_SAMPLED || parent === undefined || this.#share === null)
-      return result;
-    if (this.#left < 1) return no;
+    const { decision } = this.#chosen.shouldSample(context, traceId, '', kind, {}, links);
+    if (decision !== SamplingDecision.RECORD_AND_SAMPLED) return false;
+    if (this.#share === null || trace.getSpanContext(context) === undefined) return true;
+    if (this.#left < 1) return false;
     this.#left -= 1;
-    return result;
-  }
-
-  toString(): string {
-    return `RequestSampler{${this.#chosen}}`;
+    return true;
   }
 }
 
