@@ -108,6 +108,8 @@ test('what is not run says why', () => {
       "docs/live-queries.md (haproxy): test/live/proxies.nightly.test.ts runs HAProxy with it",
       "docs/logs.md (json): a line of a log; test/commands/json-log.test.ts reads those of serve and start",
       "docs/mail-server.md (sh): a running project is needed",
+      "docs/rotate-secrets.md (sql): test/commands/rotate-secrets.test.ts takes this step",
+      "docs/rotate-secrets.md (sh): it needs a database",
       "docs/run-it-on.md (sh): it needs an account at Google Cloud",
       "docs/run-it-on.md (sh): test/package/first-hour.nightly.test.ts types it",
       "docs/tracing.md (sh): jq is another program",
