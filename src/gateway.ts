@@ -143,8 +143,9 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
     await Promise.all([graphql.start(), management.loaded]);
     const readAt = performance.now();
     const authenticate = await createAuthenticator(config, clock);
-    const given = { database: authPool, configStore: management.store, onLost: graphql.suspect };
-    parts.auth = await openAuth({ config, clock, observe, tracer, ...given, ...ofTests(extras) });
+    const { hasher, minRefusalMs } = extras;
+    const given = { hasher, minRefusalMs, database: authPool, configStore: management.store, onLost: graphql.suspect };
+    parts.auth = await openAuth({ config, clock, observe, tracer, ...given });
     opened.defer(() => parts.auth?.stop());
     if (parts.auth !== null) graphql.live.watchSessions(parts.auth.findSessions);
     const authAt = performance.now();
@@ -174,13 +175,6 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
     flush();
     throw error;
   }
-}
-
-function ofTests(extras: GatewayExtras) {
-  return {
-    hasher: extras.hasher,
-    minRefusalMs: extras.minRefusalMs,
-  };
 }
 
 /** Each pool finds out by itself that there is a pooler. */
