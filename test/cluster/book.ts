@@ -29,6 +29,12 @@ export class Book {
   /** Addresses whose sign-up was answered, and of these, whose confirmation was answered. */
   readonly signedUp = new Set<string>();
   readonly confirmed = new Set<string>();
+  readonly #tell: (text: string) => void;
+
+  /** @param tell Hears of each violation at once. */
+  constructor(tell: (text: string) => void) {
+    this.#tell = tell;
+  }
 
   /** Does something once; null where it failed. */
   async attempt<T>(kind: Kind, act: () => Promise<T>): Promise<T | null> {
@@ -44,6 +50,7 @@ export class Book {
 
   /** Notes what may never happen. */
   violation(what: string): void {
+    if (!this.violations.has(what)) this.#tell(what);
     this.violations.add(what);
   }
 }

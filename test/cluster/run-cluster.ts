@@ -8,7 +8,7 @@ import type { Machine } from './machines.ts';
 import { type Servers, startServers } from './servers.ts';
 
 /** An event as the clients saw it; times in seconds. */
-export interface Seen {
+interface Seen {
   readonly name: string;
   /** From the event to the new primary; 0 where there is none. */
   readonly failover: number;
@@ -43,7 +43,7 @@ export async function runCluster(
 ): Promise<ClusterReport> {
   const servers = await startServers(whenOver);
   onEvent('all servers run');
-  const book = new Book();
+  const book = new Book((text) => onEvent(`VIOLATION: ${text}`));
   const clients = startClients(servers.url, servers.smtp, book);
   whenOver(async () => void (await Promise.all([clients.stopWriting(), clients.stopWatching()])));
   await sleep(calmMs);

@@ -283,6 +283,22 @@ test('with another database in the place of the primary nothing is asked of the 
   await eventually(() => dataOf(gateway, server), { server: 'replica' });
 });
 
+test('after a failover a server that has not followed it is not asked, although its log is longer', async () => {
+  const own = await startReplicatedServers(schema);
+  onTestFinished(() => own.stop());
+  await own.replica.query('select pg_promote()');
+  await own.primary.query(`insert into note select n, 'on the old timeline' from generate_series(100, 20000) n`);
+  const old = await own.demotePrimary();
+  const readReplicaUrls = [old.urlAs('authenticator', 'test')];
+  const gateway = await testGateway(own.replica, { readReplicaUrls, schemaPollMs: 3_600_000, ...patient });
+  const { headers } = await gateway.ask(insert(1, 'written'));
+  const position = { 'pgreflect-lsn': headers.get('pgreflect-lsn') ?? '' };
+  const answer = { server: 'primary', noteByPk: { body: 'written' } };
+  expect(await dataOf(gateway, bodyOf(1), position)).toEqual(answer);
+  expect(await dataOf(gateway, bodyOf(1))).toEqual(answer);
+  expect(gateway.observations).toContainEqual({ kind: 'replica_left_out', replica: 1, reason: 'behind' });
+});
+
 describe('the model is as fresh as the server that answers', () => {
   test('a change that the replica has replayed is noticed by the query that meets it', async () => {
     const gateway = await start();

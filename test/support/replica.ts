@@ -20,6 +20,8 @@ export interface ReplicatedServers {
   readonly replica: TestServer;
   /** Starts the replica again, on the same port, after `replica.stop()`. */
   startReplica(): Promise<TestServer>;
+  /** Starts the primary again as a standby that follows nobody, as one that was cut off. */
+  demotePrimary(): Promise<TestServer>;
   stop(): Promise<void>;
 }
 
@@ -31,9 +33,9 @@ export async function startReplicatedServers(sql: string): Promise<ReplicatedSer
   await chmod(directory, 0o755);
   const data = join(directory, 'primary');
   const copy = join(directory, 'replica');
-  const primary = await connect(
-    await startEmbeddedServer({ dataDirectory: data, password: 'test', persistent: true, settings }),
-  );
+  const startPrimary = async () =>
+    connect(await startEmbeddedServer({ dataDirectory: data, password: 'test', persistent: true, settings }));
+  let primary = await startPrimary();
   await primary.query(sql);
   await copyData(primary, data, copy);
   const primaryConnection = `host=127.0.0.1 port=${primary.port} user=postgres password=test`;
@@ -47,7 +49,17 @@ export async function startReplicatedServers(sql: string): Promise<ReplicatedSer
   }
   let replica = await startReplica();
   return {
-    primary,
+    get primary() {
+      return primary;
+    },
+    async demotePrimary() {
+      await primary.stop();
+      const { uid, gid } = await stat(data);
+      await writeFile(join(data, 'standby.signal'), '');
+      await chown(join(data, 'standby.signal'), uid, gid);
+      primary = await startPrimary();
+      return primary;
+    },
     get replica() {
       return replica;
     },

@@ -3,6 +3,8 @@
  *
  * A replica that replayed the primary's position of a time has all commits before that time: its age counts from then.
  * An idle primary thus makes no replica old, and clocks of machines are never compared.
+ *
+ * After a failover, positions count only on the primary's new timeline: a server that follows the old one may be further.
  */
 import { performance } from 'node:perf_hooks';
 import type { Observe } from '../../shared/observation.ts';
@@ -44,9 +46,14 @@ type LeftOutReason = 'away' | 'behind' | 'not_a_replica';
 export const databaseIdentity = loadSqlFile('database-identity.sql');
 const replayed =
   'select pg_catalog.pg_is_in_recovery() as standby, pg_catalog.pg_last_wal_replay_lsn()::text as position';
-const stateQuery = `select d.identity, r.standby, r.position from (${databaseIdentity}) d cross join (${replayed}) r`;
+/** The newest timeline that it is known to follow. Without `pg_read_all_stats`, that is known from its next restartpoint on. */
+const followed = `select greatest(c.timeline_id, r.min_recovery_end_timeline,
+    (select pg_catalog.max(w.received_tli) from pg_catalog.pg_stat_wal_receiver w)) as timeline
+  from pg_catalog.pg_control_checkpoint() c, pg_catalog.pg_control_recovery() r`;
+const stateQuery = `select d.identity, r.standby, r.position, f.timeline
+  from (${databaseIdentity}) d cross join (${replayed}) r cross join (${followed}) f`;
 
-/** A position of the primary's log, and a time before it was read. */
+/** A position of the primary's log on its timeline, and a time before it was read. */
 export interface Sample {
   readonly at: number;
   readonly position: bigint;
@@ -57,6 +64,13 @@ interface ReplicaRow {
   readonly identity: string;
   readonly standby: boolean;
   readonly position: string | null;
+  readonly timeline: number;
+}
+
+/** The primary that a replica has to follow. */
+export interface Followed {
+  readonly identity: string;
+  readonly timeline: number;
 }
 
 /** Samples per replica within the allowed age: ages are precise to a hundredth of it. */
@@ -133,13 +147,13 @@ export class Replica {
     this.#samples = [];
   }
 
-  /** @param identity Of the primary; null: unknown yet. */
-  async check(identity: string | null): Promise<void> {
+  /** @param primary Null: unknown yet. */
+  async check(primary: Followed | null): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
     try {
       const [row] = await this.monitor.query(stateQuery);
-      this.#learn(identity, row as ReplicaRow | undefined);
+      this.#learn(primary, row as ReplicaRow | undefined);
     } catch {
       this.leaveOut('away');
     } finally {
@@ -147,10 +161,14 @@ export class Replica {
     }
   }
 
-  #learn(identity: string | null, row: ReplicaRow | undefined): void {
+  #learn(primary: Followed | null, row: ReplicaRow | undefined): void {
     const position = row?.position == null ? null : parsePosition(row.position);
-    if (row?.standby !== true || position === null || (identity !== null && identity !== row.identity)) {
+    if (row?.standby !== true || position === null || (primary !== null && primary.identity !== row.identity)) {
       this.leaveOut('not_a_replica');
+      return;
+    }
+    if (primary !== null && primary.timeline !== row.timeline) {
+      this.leaveOut('behind');
       return;
     }
     this.#replayed = position;

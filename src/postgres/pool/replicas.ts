@@ -18,6 +18,7 @@ import { endLimitMs } from '../wire/driver.ts';
 import { parsePosition } from '../wire/wal-position.ts';
 import {
   databaseIdentity,
+  type Followed,
   Replica,
   type ReplicaNeed,
   type ReplicaPools,
@@ -37,7 +38,9 @@ interface ReplicasOptions {
 
 /** Read from the primary after a mutation and at each check; see the file. */
 export const primaryPosition = loadSqlFile('primary-position.sql');
-const primaryQuery = `select d.identity, p.position from (${databaseIdentity}) d cross join (${primaryPosition}) p`;
+/** A name in the log begins with the timeline, in eight hexadecimal digits. */
+const primaryQuery = `select d.identity, p.position, pg_catalog.pg_walfile_name(p.position::pg_catalog.pg_lsn) as file
+  from (${databaseIdentity}) d cross join (${primaryPosition}) p`;
 
 /** Checks per allowed age, and the bounds of the interval in milliseconds. */
 const checksPerLag = 4;
@@ -55,7 +58,10 @@ export class Replicas {
   readonly #options: ReplicasOptions;
   readonly #replicas: readonly Replica[];
   readonly #stopping = new AbortController();
-  #identity: string | null = null;
+  /** As of the last answer. */
+  #primary: Followed | null = null;
+  /** The primary has answered the last question; if not, another one may have taken its place. */
+  #isPrimaryThere = false;
   #checking: Promise<void> | null = null;
   #checkedAt = -wantedIntervalMs;
   #next = 0;
@@ -89,6 +95,7 @@ export class Replicas {
     const now = performance.now();
     const { length } = this.#replicas;
     if (this.#primaryOnly.size > 0 && this.#primaryOnly.has(need.statement)) return null;
+    if (need.position !== null && !this.#isPrimaryThere) return null;
     let isUsableSomewhere = false;
     for (let tried = 0; tried < length; tried += 1) {
       this.#next = (this.#next + 1) % length;
@@ -151,18 +158,25 @@ export class Replicas {
   async #checkAll(): Promise<void> {
     const at = performance.now();
     const sample = await this.#askPrimary(at).catch(() => null);
+    this.#isPrimaryThere = sample !== null;
     for (const replica of this.#replicas) if (sample !== null) replica.addSample(sample);
     // A replica that hangs delays neither the others nor the next check.
-    const checks = this.#replicas.map((replica) => replica.check(this.#identity));
+    const checks = this.#replicas.map((replica) => replica.check(this.#primary));
     await Promise.race([Promise.all(checks), sleep(maxIntervalMs, undefined, { ref: false })]);
     for (const replica of this.#replicas) replica.noteAge();
   }
 
   async #askPrimary(at: number): Promise<Sample | null> {
     const [row] = await this.#options.primary.query(primaryQuery);
-    const identity = String(row?.identity);
-    if (identity !== this.#identity) for (const replica of this.#replicas) replica.forget();
-    this.#identity = identity;
+    const primary: Followed = {
+      identity: String(row?.identity),
+      timeline: Number.parseInt(String(row?.file).slice(0, 8), 16),
+    };
+    const { identity, timeline } = this.#primary ?? {};
+    if (primary.identity !== identity || primary.timeline !== timeline) {
+      for (const replica of this.#replicas) replica.forget();
+    }
+    this.#primary = primary;
     const position = parsePosition(String(row?.position));
     return position === null ? null : { at, position };
   }
