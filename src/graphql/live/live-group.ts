@@ -134,13 +134,16 @@ export class LiveGroup {
     this.runs += 1;
     const newcomers = new Set(this.#newcomers);
     const startedAt = performance.now();
+    let isAway = false;
     try {
       const answer = await once(this, this.#signal);
+      isAway = answer.codes.includes('UNAVAILABLE');
       this.#deliver(answer, newcomers);
     } finally {
       const endedAt = performance.now();
       this.isRunning = false;
-      this.tookMs = endedAt - startedAt;
+      // The query took nothing of a database that was away, and needs no rest for that.
+      this.tookMs = isAway ? 0 : endedAt - startedAt;
       this.#startedAt = startedAt;
       this.#restedAt = endedAt + this.tookMs * (1 / maxShare - 1);
       if (this.#newcomers.size > 0) this.changedAt ??= endedAt;

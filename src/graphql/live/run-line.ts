@@ -136,7 +136,6 @@ export class RunLine {
     const wasSlow = groups.some((group) => group.isSlow);
     this.#taken += 1;
     if (wasSlow) this.#slow += 1;
-    const startedAt = performance.now();
     await Promise.all(groups.map(this.#options.run));
     this.#taken -= 1;
     markSlow(groups);
@@ -144,7 +143,8 @@ export class RunLine {
     if (isSlow && !wasSlow) this.#slow += 1;
     this.#measure();
     // Places share the time.
-    const restMs = (performance.now() - startedAt) * (leastRest + this.#busy * restBeside * places);
+    const tookMs = Math.max(...groups.map((group) => group.tookMs));
+    const restMs = tookMs * (leastRest + this.#busy * restBeside * places);
     // Quick ones wait for the last place.
     this.#holdPlace(this.#slow < places ? restMs : Math.min(restMs, maxRestMs), isSlow);
   }

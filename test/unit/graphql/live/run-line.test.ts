@@ -1,5 +1,6 @@
 /** The line of live queries, on a clock of its own. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Answer } from '../../../../src/graphql/execute/executor.ts';
 import { LiveGroup, type LiveOperation } from '../../../../src/graphql/live/live-group.ts';
 import { RunLine } from '../../../../src/graphql/live/run-line.ts';
 
@@ -95,4 +96,27 @@ test('The line keeps queries together which are slow because the machine is', as
 test('The line has a single place where there are few connections, and still runs all', async () => {
   const { runs } = await live({ poolSize: 4, busy: 1, takes: [200, 5, 5] });
   expect(Math.min(...runs)).toBeGreaterThan(1);
+});
+
+test('The line and the group do not rest for the time in which the database was away', async () => {
+  const group = new LiveGroup('key', { context: { queuedAs: 'caller' } } as LiveOperation);
+  const away = { codes: ['UNAVAILABLE'], executed: true } as unknown as Answer;
+  const begun: number[] = [];
+  const line = new RunLine({
+    poolSize: 8,
+    isBusy: () => false,
+    busyMs: () => performance.now(),
+    run: async () => {
+      begun.push(performance.now());
+      await group.run(async () => {
+        await new Promise((done) => setTimeout(done, 20_000));
+        return away;
+      });
+      setTimeout(() => line.add(group), group.readyAt - performance.now());
+    },
+  });
+  await vi.advanceTimersByTimeAsync(1000);
+  line.add(group);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(begun.map((at) => at - begun[0]!)).toEqual([0, 21_000, 42_000]);
 });
