@@ -80,8 +80,11 @@ export async function insertRows(
   const children = trees.flatMap(({ down }, index) => down.map((each) => ({ ...each, index })));
   const handedOn = children.flatMap(({ reference }) => reference.targetColumns);
   const needed = [...new Set([...(columns ?? []), ...handedOn])];
-  const isKnown = (run.isCounted || !isRoot) && needed.length > 0 && areKnown({ table, conflict }, values, needed);
-  if (isKnown) run.events.add('keys known before');
+  const isKnown = (run.isCounted || !isRoot) && needed.length > 0 && areKnown(run, { table, conflict }, values, needed);
+  if (isKnown) {
+    run.events.add('keys known before');
+    await drawKeys(run, table, values, needed);
+  }
   // Rows that are read at all are shown to the writer in the end.
   const isUnread = run.isCounted && columns === null;
   const asked = needed.length === 0 ? columns : isUnread ? [...new Set([...needed, ...table.key])] : needed;
@@ -116,16 +119,38 @@ export async function insertRows(
   return isKnown && columns === null ? rows.map((row) => row && {}) : rows;
 }
 
-/** Whether all objects give these columns of their rows, and nothing changes what they give. */
+/** Whether all objects give these columns of their rows, or their sequences do, and nothing changes what they give. */
 function areKnown(
+  run: Run,
   { table, conflict }: Pick<Level, 'table' | 'conflict'>,
   objects: readonly Values[],
   needed: readonly string[],
 ): boolean {
   const isChanged = table.kind !== 'table' || table.traits.has('partitions') || !table.traits.has('inserts as given');
-  const isGiven = (object: Values, name: string) =>
-    object.has(name) && !(object.get(name) === null && columnNamed(table, name).isGenerated);
-  return !isChanged && conflict === null && objects.every((object) => needed.every((name) => isGiven(object, name)));
+  if (isChanged || conflict !== null) return false;
+  const isDrawn = (name: string) => columnNamed(table, name).isGenerated && run.insertable(table).has(name);
+  return needed.every((name) => isDrawn(name) || objects.every((object) => isGiven(table, object, name)));
+}
+
+/** Whether an object gives a column. A null stands for a generated key. */
+function isGiven(table: Table, object: Values, name: string): boolean {
+  return object.has(name) && !(object.get(name) === null && columnNamed(table, name).isGenerated);
+}
+
+/** The next numbers for objects without a key. */
+async function drawKeys(
+  run: Run,
+  table: Table,
+  objects: readonly Map<string, Value>[],
+  needed: readonly string[],
+): Promise<void> {
+  for (const object of objects)
+    for (const name of needed) {
+      if (isGiven(table, object, name)) continue;
+      run.events.add('keys drawn before');
+      const text = `select nextval(pg_get_serial_sequence('${pathOf(table)}', '${name}'))::int as number`;
+      object.set(name, (await query(run, text, []))[0]?.number as number);
+    }
 }
 
 async function insertLevel(
@@ -218,9 +243,7 @@ async function insertOne(
   { conflict, met, read }: { conflict: Conflict | null; met: Met | null; read: readonly string[] | null },
 ): Promise<Row | null> {
   const values: Value[] = [];
-  // A null stands for a generated key.
-  const isGenerated = (name: string) => object.get(name) === null && columnNamed(table, name).isGenerated;
-  const names = [...object.keys()].filter((name) => !isGenerated(name));
+  const names = [...object.keys()].filter((name) => isGiven(table, object, name));
   const list = names.map((name) => place(table, name, object.get(name) as Value, values));
   const source = names.length === 0 ? 'default values' : `(${names.join(', ')}) values (${list.join(', ')})`;
   const set = conflict?.columns.map((column) => `${column} = excluded.${column}`).join(', ');

@@ -49,6 +49,7 @@ export async function writeInSql(client: pg.ClientBase, { role, schema, writes, 
     isCounted: false,
     shared: new Map(),
     hiddenKeys: [],
+    insertable: ({ name }) => inputFields(schema, `${name}InsertInput`),
     updatable,
   };
   const payloads: (readonly Payload[])[] = [];

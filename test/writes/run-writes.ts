@@ -13,7 +13,7 @@ import { writeInSql } from './reference.ts';
 import { isForged, isTree } from './refused.ts';
 import { type Row, telling } from './statements.ts';
 import type { Value } from './values.ts';
-import { type Role, roles, type World } from './world.ts';
+import { type Role, roles, type Table, type World } from './world.ts';
 import type { Change, Children, Conflict, Key, Tree, Write } from './write.ts';
 
 /** What is run. */
@@ -229,19 +229,30 @@ function belowOf(schema: GraphQLSchema, world: World, { table }: Write): Below {
   const type = schema.getType(table.name) as GraphQLObjectType | undefined;
   const fields = type?.getFields() ?? {};
   const up = table.references.flatMap((reference) => {
-    const columns = columnsOf(schema, reference.target.name, reference.target).filter((name) => name !== 'data');
+    const columns = shownColumns(schema, reference.target);
     return reference.up in fields && columns.length > 0 ? [{ field: reference.up, reference, columns }] : [];
   });
   const down = world.tables.flatMap((child) =>
     child.references.flatMap((reference) => {
       if (reference.target.name !== table.name || !(reference.down in fields)) return [];
-      const columns = columnsOf(schema, child.name, child).filter((name) => name !== 'data');
+      const columns = shownColumns(schema, child);
       // Collections are in the order of the key.
       const isOrdered = child.key.every((name) => columns.includes(name));
       return !isOrdered ? [] : [{ field: reference.down, table: child, reference, columns }];
     }),
   );
   return { up, down };
+}
+
+/** Of related rows. PostgreSQL refuses a statement that reads more of a view of the invoker, also where there is no row to show. */
+function shownColumns(schema: GraphQLSchema, table: Table): string[] {
+  const columns = columnsOf(schema, table.name, table).filter((name) => name !== 'data');
+  const { base, traits } = table;
+  if (base === null || !traits.has('view of the invoker')) return columns;
+  const ofBase = columnsOf(schema, base.name, base);
+  // The condition of the view.
+  if (!ofBase.includes('n')) return [];
+  return columns.filter((name) => ofBase.includes(name));
 }
 
 async function readRows(

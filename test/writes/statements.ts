@@ -37,6 +37,8 @@ export interface Run {
   readonly shared: Map<string, Row | null>;
   /** Names of rows that the role does not see. */
   readonly hiddenKeys: Key[];
+  /** The columns that the role may give in inserts. */
+  readonly insertable: (table: Table) => ReadonlySet<string>;
   /** The columns that the role may change. */
   readonly updatable: (table: Table) => ReadonlySet<string>;
 }
