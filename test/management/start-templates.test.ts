@@ -333,7 +333,7 @@ describe('what is not accepted from an address', () => {
       (_request, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end(),
     ],
     ['redirects more than 5 times', (_request, response) => response.writeHead(302, { location: '/again' }).end()],
-    ['cannot be fetched (UND_ERR_SOCKET)', (request) => request.socket.destroy()],
+    ['cannot be fetched (ECONNRESET)', (request) => request.socket.destroy()],
   ])('%s', async (problem, answer) => {
     const { url } = await templateSite(answer);
     await expect(fetchTemplate(`${url}/confirm.html`, null, never)).rejects.toThrow(
