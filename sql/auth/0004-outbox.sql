@@ -54,7 +54,7 @@ create table pgreflect_queue.deliveries (
   -- Header `Message-ID`, without the brackets, or the id of the service that took it.
   message_id text,
   constraint deliveries_pkey primary key (id),
-  constraint deliveries_state_check check (state in ('queued', 'sent', 'deferred', 'failed', 'suppressed'))
+  constraint deliveries_state_check check (state in ('queued', 'sent', 'captured', 'deferred', 'failed', 'suppressed'))
 );
 create index deliveries_created_at_idx on pgreflect_queue.deliveries (created_at);
 create index deliveries_user_id_idx on pgreflect_queue.deliveries (user_id, id);

@@ -181,7 +181,11 @@ test.each(names)(
   async (name) => {
     const { server, transport } = await startService(name);
     const receipt = await transport.send(sampleMessage(values));
-    expect(receipt).toEqual({ answer: expect.stringMatching(/^HTTP 20[02]$/), messageId: services[name].id });
+    expect(receipt).toEqual({
+      state: 'sent',
+      answer: expect.stringMatching(/^HTTP 20[02]$/),
+      messageId: services[name].id,
+    });
     const [request] = server.requests;
     expect(request).toBeDefined();
     await services[name].check(request as HookRequest);

@@ -23,7 +23,7 @@ async function signUp(email: string): Promise<string> {
   const { id } = (await studio.ask('/signup', { email, password: 'a good password' })) as { readonly id: string };
   await vi.waitFor(async () => {
     const [row] = await studio.database.query('select state from pgreflect_queue.deliveries where user_id = $1', [id]);
-    expect(row).toEqual({ state: 'sent' });
+    expect(row).toEqual({ state: 'captured' });
   });
   return id;
 }
@@ -39,7 +39,7 @@ test('emails are listed with their state, filtered, and lead to their users, who
   const [ada] = [await signUp('ada@mail.test'), await signUp('bo@mail.test')];
   await refuse(ada);
   const { page, problems, foreign } = await studio.visit('deliveries');
-  await page.getByText('Last 24 hours: 1 sent, 1 not sent.').waitFor();
+  await page.getByText('Last 24 hours: 0 sent, 1 in the inbox, 1 not sent.').waitFor();
   const table = page.getByRole('region', { name: 'Emails' });
   await expect.poll(() => table.getByRole('row').count()).toBe(3);
   await page.getByLabel('State').selectOption('failed');
@@ -83,7 +83,7 @@ test('a test email is listed as one', async () => {
   const target = `${studio.url}/v1/projects/${ref}/config/auth/emails/send`;
   expect((await fetch(target, { method: 'POST', headers, body })).status).toBe(200);
   const { page } = await studio.visit('deliveries');
-  await page.getByRole('row', { name: /Reset password en test m\*\*\*@mail.test sent/ }).waitFor();
+  await page.getByRole('row', { name: /Reset password en test m\*\*\*@mail.test captured/ }).waitFor();
   expect(await violations(page)).toEqual([]);
 });
 

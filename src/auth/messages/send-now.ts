@@ -7,6 +7,7 @@ import type { EmailMessage } from '../../email/message/message.ts';
 import { type DeliveryOutcome, deliveryOf } from '../../email/outbox/deliveries.ts';
 import { SuppressedError, suppressedAnswer } from '../../email/outbox/suppressed.ts';
 import { EmailError } from '../../email/transport/email-error.ts';
+import { noReceipt } from '../../email/transport/transport.ts';
 import type { AuthServices, Transaction } from '../steps/auth-context.ts';
 
 interface UserEmail {
@@ -31,7 +32,7 @@ export async function sendNow(tx: Transaction, emails: readonly UserEmail[]): Pr
     throw error;
   });
   for (const [index, email] of wanted.entries()) {
-    await outbox.note(tx, toDelivery(email), { state: 'sent', answer: null, ...receipts[index] }, config);
+    await outbox.note(tx, toDelivery(email), receipts[index] ?? noReceipt, config);
   }
 }
 
@@ -52,7 +53,7 @@ export async function sendTestEmail(
     await Promise.allSettled([finish({ state: 'failed', answer: answerOf(error) })]);
     throw error;
   });
-  await finish({ state: 'sent', answer: null, ...receipt });
+  await finish(receipt ?? noReceipt);
 }
 
 function answerOf(error: unknown): string {

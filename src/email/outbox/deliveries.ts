@@ -8,8 +8,8 @@ import type { EmailKind } from '../../config/auth/email-kinds.ts';
 import { isHookEmail, type OutgoingEmail } from '../message/hook-email.ts';
 import { maskAddress } from '../message/shown-address.ts';
 
-/** All states; the last three are final. */
-export const deliveryStates = ['queued', 'deferred', 'sent', 'failed', 'suppressed'] as const;
+/** All states; the last four are final. */
+export const deliveryStates = ['queued', 'deferred', 'sent', 'captured', 'failed', 'suppressed'] as const;
 
 type DeliveryState = (typeof deliveryStates)[number];
 
@@ -75,7 +75,7 @@ export function newDelivery(
   { config, version, now }: DeliverySettings,
 ): readonly unknown[] {
   const { state, answer } = outcome;
-  const isTried = state === 'sent' || state === 'failed';
+  const isTried = state === 'sent' || state === 'captured' || state === 'failed';
   return [
     kind,
     userId,

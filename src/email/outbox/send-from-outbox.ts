@@ -66,7 +66,7 @@ async function sendOne(parts: SendingParts, config: AuthConfig, email: ClaimedEm
   } catch (error) {
     return retryLater(parts, email, error);
   }
-  return end(parts, email, { state: 'sent', ...receipt });
+  return end(parts, email, receipt);
 }
 
 async function end(parts: SendingParts, email: ClaimedEmail, outcome: DeliveryOutcome): Promise<'gone'> {

@@ -34,11 +34,12 @@ export function createCapturedTransport(parts: CapturedTransportParts): EmailTra
       try {
         await keep(database, message, new Date(clock.now()));
         observe({ kind: 'email_captured', email: message.kind, inboxUrl });
+        return { ...noReceipt, state: 'captured' };
       } catch (error) {
         const reason = error instanceof Error ? error.message : 'unknown reason';
         observe({ kind: 'warning', message: `The ${message.kind} email could not be stored in the inbox: ${reason}` });
+        return { ...noReceipt, state: 'failed', answer: 'it could not be stored in the inbox' };
       }
-      return noReceipt;
     },
     async stop() {},
   };

@@ -44,7 +44,8 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
     try {
       pool ??= openPool(settings, egress, allowUnencrypted);
       const { response } = await (await pool).sendMail({ envelope, raw, messageId: message.messageId, signal });
-      return { answer: shownAnswer(response ?? '', message.to), messageId: sesIdIn(response ?? '', settings) };
+      const answer = shownAnswer(response ?? '', message.to);
+      return { state: 'sent', answer, messageId: sesIdIn(response ?? '', settings) };
     } catch (error) {
       throw toEmailError(error as NodemailerError, settings, { to: message.to, timedOut: signal.aborted });
     }

@@ -3,6 +3,8 @@ import type { EmailMessage } from '../message/message.ts';
 
 /** What the server said of an accepted message. */
 export interface Receipt {
+  /** `captured`: it is in the inbox, because there is no mail server. `failed`: not even there. */
+  readonly state: 'sent' | 'captured' | 'failed';
   /** Its codes; null for none. */
   readonly answer: string | null;
   /** The id that the service gave the message instead of our own; null for none. */
@@ -10,7 +12,7 @@ export interface Receipt {
 }
 
 /** Without an answer. */
-export const noReceipt: Receipt = { answer: null, messageId: null };
+export const noReceipt: Receipt = { state: 'sent', answer: null, messageId: null };
 
 /** Accepts messages until it is stopped. */
 export interface EmailTransport {

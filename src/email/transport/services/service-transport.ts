@@ -62,7 +62,8 @@ export function createServiceTransport(
     });
     const json = parseJson(answer.text);
     if (answer.status >= 200 && answer.status < 300) {
-      return { answer: `HTTP ${answer.status}`, messageId: service.idOf(answer, json)?.slice(0, 200) ?? null };
+      const messageId = service.idOf(answer, json)?.slice(0, 200) ?? null;
+      return { state: 'sent', answer: `HTTP ${answer.status}`, messageId };
     }
     const word = service.codeOf(json);
     // The text of the answer may quote the address.

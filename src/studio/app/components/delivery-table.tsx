@@ -29,6 +29,11 @@ function Moment({ at }: { readonly at: string }) {
   return <time dateTime={at}>{moment.format(new Date(at))}</time>;
 }
 
+/** Whether somebody can read it. */
+function isThere(state: Delivery['state']): boolean {
+  return state === 'sent' || state === 'captured';
+}
+
 function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly isOfOneUser: boolean }) {
   const { kind, userId, recipient, locale, state, attempts, answer, event, createdAt, nextAttemptAt } = delivery;
   return (
@@ -44,7 +49,9 @@ function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly 
         <td>{userId === null ? recipient : <Link to={`users/${userId}`}>{recipient ?? 'user'}</Link>}</td>
       )}
       <td>
-        <span className={state === 'sent' ? 'badge on' : 'badge changed'}>{state}</span>{' '}
+        <span className={isThere(state) ? 'badge on' : 'badge changed'}>
+          {state === 'captured' ? <Link to="inbox">{state}</Link> : state}
+        </span>{' '}
         {event !== null && <span className="badge">{event}</span>}
       </td>
       <td>

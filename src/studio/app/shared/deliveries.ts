@@ -3,7 +3,7 @@ import type { Delivery, SuppressedAddress } from '../../../management/deliveries
 import { askProject } from './session.ts';
 
 /** States of a delivery, in the order in which an email passes them. */
-export const deliveryStates = ['queued', 'deferred', 'sent', 'failed', 'suppressed'] as const;
+export const deliveryStates = ['queued', 'deferred', 'sent', 'captured', 'failed', 'suppressed'] as const;
 
 /** Reads deliveries, newest first. @param query As the API takes it. */
 export async function listDeliveries(query: string, signal: AbortSignal): Promise<readonly Delivery[]> {

@@ -13,6 +13,8 @@ const step = 12;
 
 interface Hour {
   readonly sent: number;
+  /** In the inbox, for want of a mail server. */
+  readonly captured: number;
   readonly others: number;
 }
 
@@ -21,11 +23,13 @@ export function DayChart() {
   const { value } = useAnswer('deliveries of the day', (signal) => listDeliveries(`limit=${most}`, signal));
   if (value === null) return null;
   const bars = count(value, Date.now());
-  const [sent, others] = [sum(bars, ({ sent: some }) => some), sum(bars, ({ others: some }) => some)];
-  if (sent + others === 0) return null;
-  const isPart = value.length === most && sent + others === most;
-  const words = `${isPart ? `The latest ${most} emails` : 'Last 24 hours'}: ${sent} sent, ${others} not sent.`;
-  const tallest = Math.max(...bars.map((bar) => bar.sent + bar.others));
+  const total = { sent: sum(bars, 'sent'), captured: sum(bars, 'captured'), others: sum(bars, 'others') };
+  const all = total.sent + total.captured + total.others;
+  if (all === 0) return null;
+  const isPart = value.length === most && all === most;
+  const captured = total.captured > 0 ? `, ${total.captured} in the inbox` : '';
+  const words = `${isPart ? `The latest ${most} emails` : 'Last 24 hours'}: ${total.sent} sent${captured}, ${total.others} not sent.`;
+  const tallest = Math.max(...bars.map((bar) => bar.sent + bar.captured + bar.others));
   return (
     <figure className="day-chart">
       <svg viewBox={`0 0 ${hours * step} ${height}`} aria-hidden="true" preserveAspectRatio="none">
@@ -40,7 +44,7 @@ export function DayChart() {
 }
 
 function Bar({ bar, x, scale }: { readonly bar: Hour; readonly x: number; readonly scale: number }) {
-  const [sent, others] = [bar.sent * scale, bar.others * scale];
+  const [sent, others] = [(bar.sent + bar.captured) * scale, bar.others * scale];
   return (
     <>
       <rect className="sent" x={x + 1} width={step - 2} y={height - sent} height={sent} />
@@ -51,14 +55,14 @@ function Bar({ bar, x, scale }: { readonly bar: Hour; readonly x: number; readon
 
 /** The oldest hour first. */
 function count(deliveries: readonly Delivery[], now: number): readonly Hour[] {
-  const bars = Array.from({ length: hours }, () => ({ sent: 0, others: 0 }));
+  const bars = Array.from({ length: hours }, () => ({ sent: 0, captured: 0, others: 0 }));
   for (const { createdAt, state } of deliveries) {
     const bar = bars[hours - 1 - Math.floor(Math.max(0, now - Date.parse(createdAt)) / hourMs)];
-    if (bar !== undefined) bar[state === 'sent' ? 'sent' : 'others'] += 1;
+    if (bar !== undefined) bar[state === 'sent' || state === 'captured' ? state : 'others'] += 1;
   }
   return bars;
 }
 
-function sum(bars: readonly Hour[], read: (bar: Hour) => number): number {
-  return bars.reduce((total, bar) => total + read(bar), 0);
+function sum(bars: readonly Hour[], name: keyof Hour): number {
+  return bars.reduce((total, bar) => total + bar[name], 0);
 }
