@@ -9,7 +9,7 @@ export interface Kept {
 }
 
 /** In seconds; proxies that are known for short times close after 30. */
-const period = 25;
+const period = 12;
 
 /** Connections by turns: each second some are written to, so that thousands do not hold up requests. */
 export class KeepAlive<Connection extends Kept> {
