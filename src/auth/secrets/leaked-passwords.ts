@@ -85,7 +85,10 @@ async function fetchRange(address: string, timeoutMs: number): Promise<string> {
     await response.body?.cancel();
     throw new Error(`status ${response.status}`);
   }
-  const text = (await readBounded(response, maxRangeBytes)).toString();
+  const body = await readBounded(response, maxRangeBytes).catch((error) => {
+    throw signal.reason ?? error;
+  });
+  const text = body.toString();
   if (!/^(?:[0-9A-Fa-f]{35}:[0-9]+(?:\r?\n|$))*$/.test(text)) throw new Error('the answer is not a range');
   return text.toUpperCase();
 }
