@@ -133,3 +133,24 @@ test('grants that commit while catalogs are read never leave an old privilege wi
     await changer;
   }
 });
+
+test('two readings that changes have overtaken differ, so that no model of one answers for the other', async () => {
+  const pool = systemPool(database.url);
+  let done = false;
+  const change = async (at: number) => {
+    for (let count = 0; !done; count += 1) await database.query(`comment on schema other is '${at} ${count}'`);
+  };
+  const changing = Promise.all([1, 2, 3].map(change));
+  const prints: string[] = [];
+  try {
+    for (let overtaken = 0; overtaken < 3; ) {
+      const { fingerprint, parts } = await readCatalog(pool, ['other']);
+      prints.push(fingerprint);
+      if (parts.tableHashes.size === 0 && parts.commonHash === '') overtaken += 1;
+    }
+  } finally {
+    done = true;
+    await changing;
+  }
+  expect(new Set(prints).size).toBe(prints.length);
+});

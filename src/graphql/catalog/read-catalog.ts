@@ -91,8 +91,13 @@ function isOvertaken(error: unknown): boolean {
   return error instanceof DatabaseError && error.kind === 'statement' && overtakenStates.has(error.sqlstate ?? '');
 }
 
-/** Differs from everything that is read. */
-const outdated = { fingerprint: '', commonHash: '', tableHashes: new Map<string, string>() };
+let outdatedReadings = 0;
+
+/** Differs from everything that is read, another one of these included: models of one are not those of the next. */
+function outdated(): Pick<CatalogVersion, 'fingerprint' | 'commonHash' | 'tableHashes'> {
+  outdatedReadings += 1;
+  return { fingerprint: `outdated ${outdatedReadings}`, commonHash: '', tableHashes: new Map() };
+}
 
 interface Reading {
   readonly rows: CatalogRows;
@@ -156,7 +161,7 @@ function readOnce(
       version: {
         ...seen,
         // If something changed meanwhile, the rows may be newer than the hashes, so that the next reading must not begin from them.
-        ...(isCurrent ? { fingerprint: String(found?.fingerprint), ...hashes } : outdated),
+        ...(isCurrent ? { fingerprint: String(found?.fingerprint), ...hashes } : outdated()),
         preRequest: preRequest?.given == null ? null : String(preRequest.function),
         trustsExtensions: extensions !== undefined,
       },
