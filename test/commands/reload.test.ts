@@ -9,11 +9,11 @@ import type { JsonWebKeyMember } from '../../src/config/json-web-keys.ts';
 import { makeApiKeys, makeSigningKey } from '../../src/config/keys.ts';
 import { secret } from '../support/http.ts';
 import { overEvents, overSocket } from '../support/live.ts';
-import { createAuthDatabase } from '../support/postgres.ts';
+import { createOwnAuthDatabase } from '../support/own-auth-database.ts';
 import type { WhenOver } from '../support/when-over.ts';
 import { type Running, startCommand, temporaryDirectory } from './run-command.ts';
 
-const database = await createAuthDatabase(
+const database = await createOwnAuthDatabase(
   'create table note (id int primary key); insert into note values (1); grant select on note to anon, authenticated',
 );
 

@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeProtectedHeader } from 'jose';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeApiKeys } from '../../src/config/keys.ts';
-import { createAuthDatabase } from '../support/postgres.ts';
+import { createOwnAuthDatabase } from '../support/own-auth-database.ts';
 import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
 
 const page = readFileSync(new URL('../../docs/rotate-secrets.md', import.meta.url), 'utf8');
 const secret = 'a-secret-of-at-least-thirty-two-characters';
 const login = `login_${randomBytes(4).toString('hex')}`;
 
-const database = await createAuthDatabase(
+const database = await createOwnAuthDatabase(
   `create table note (id int primary key); insert into note values (1); grant select on note to authenticated;
    create role ${login} login noinherit password 'one' in role anon, authenticated, service_role`,
 );

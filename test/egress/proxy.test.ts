@@ -53,7 +53,9 @@ test('a proxy passes TLS on, and the certificate is checked behind it', async ()
   const { asked, address } = await startProxy();
   const { port } = await listen((_request, response) => response.end(), true);
   const answer = ask(`https://hook.test:${port}/`, { https_proxy: address });
-  await expect(answer).rejects.toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+  // It is one for another name, by an authority that other tests may have made this process trust.
+  const code = expect.stringMatching(/^UNABLE_TO_VERIFY_LEAF_SIGNATURE$|^ERR_TLS_CERT_ALTNAME_INVALID$/);
+  await expect(answer).rejects.toMatchObject({ code });
   expect(asked).toEqual([`CONNECT hook.test:${port}`]);
 });
 

@@ -9,7 +9,9 @@ test('new hashes take 2^10 rounds', () => {
 
 test('nothing in src/ gives the hasher a cost, or the gateway a hasher', () => {
   const uses = readSources().flatMap(({ path, text }) =>
-    [...text.matchAll(/.*(?:\bcreatePasswordHasher\(|\bhasher: |\bhasher, ).*/g)].map(([line]) => `${path}: ${line.trim()}`),
+    [...text.matchAll(/.*(?:\bcreatePasswordHasher\(|\bhasher: |\bhasher, ).*/g)].map(
+      ([line]) => `${path}: ${line.trim()}`,
+    ),
   );
   expect(uses).toMatchInlineSnapshot(`
     [

@@ -10,7 +10,8 @@ const database = await createDatabase(`
 
 test('a request has its own trace behind PgBouncer, and leaves none to whoever has the connection next', async () => {
   const pooler = await startPgBouncer(database.urlAs('authenticator', 'test'), 1);
-  if (pooler === null) throw new Error('PgBouncer is not installed. Install it, for example: apt-get install pgbouncer');
+  if (pooler === null)
+    throw new Error('PgBouncer is not installed. Install it, for example: apt-get install pgbouncer');
   onTestFinished(() => pooler.stop());
   const [traced, other] = await Promise.all([
     testGateway(database, { databaseUrl: pooler.url, traceInDatabase: 'always', poolSize: 2 }),
