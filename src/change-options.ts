@@ -10,7 +10,7 @@ import { changedOptions, type LiveConfig } from './config/live-config.ts';
 import { fileKey } from './config/options.ts';
 import { checkLogin } from './postgres/wire/check-login.ts';
 import { type FailureReason, failureReasons } from './postgres/wire/connection-failure.ts';
-import { loginOf } from './postgres/wire/login.ts';
+import { type LoginName, loginOf } from './postgres/wire/login.ts';
 import type { Authenticate } from './server/caller/authenticate.ts';
 import type { TokenOptions } from './server/caller/verify-token.ts';
 
@@ -50,7 +50,7 @@ export async function changeOptions({ live, authenticate, auth }: ChangingParts,
 }
 
 interface CheckedLogin {
-  readonly login: 'databaseUrl' | 'adminDatabaseUrl' | number;
+  readonly login: LoginName;
   readonly reason: FailureReason | null;
 }
 
@@ -64,7 +64,7 @@ async function checkLogins(before: Config, next: Config): Promise<readonly Check
   return Promise.all(changed.map(async (login) => ({ login, reason: await checkLogin(urlOf(next, login)) })));
 }
 
-function urlOf(config: Config, login: CheckedLogin['login']): string {
+function urlOf(config: Config, login: LoginName): string {
   return typeof login === 'number' ? (config.readReplicaUrls[login] ?? '') : config[login];
 }
 
