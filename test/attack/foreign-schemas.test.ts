@@ -81,6 +81,20 @@ describe('a tenant does not become superuser by a schema that was made before', 
     expect(await database.query('select evtname from pg_event_trigger')).toEqual([]);
   });
 
+  test('the record of changed tables, with a view in the place of one that is read', async () => {
+    await asTenant(`create schema pgreflect; grant usage on schema pgreflect to public;
+      create function pgreflect.note_live_change() returns void language sql as '';
+      create function pgreflect.prune_live_change() returns void language sql as '';
+      create table pgreflect.live_change (id int); grant select, delete on pgreflect.live_change to public;
+      create table pgreflect.live_mark (id int);
+      create function pgreflect.seize() returns name language plpgsql as $$ ${code.replace('return new', "return ''")} $$;
+      create view pgreflect.live_schema as select pgreflect.seize() as name; grant select on pgreflect.live_schema to public`);
+    const { code: exit, out } = await init('--live');
+    expect(await isSuperuser()).toBe(false);
+    expect(exit).toBe(1);
+    expect(out).toMatch(new RegExp(`record of changed tables: .* belongs to the role "${tenant}"`));
+  });
+
   test('the printed SQL stops at it too', async () => {
     await asTenant(`create schema pgreflect; ${noteChange}`);
     const { out } = await init('--watch', '--dry-run');

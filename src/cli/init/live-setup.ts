@@ -6,7 +6,13 @@
  */
 import pluralize from 'pluralize';
 import { readExposedNames } from '../../graphql/catalog/read-catalog.ts';
-import { inOwnSchemas, ownSettings, printGuarded } from '../../postgres/migrations/own-schemas.ts';
+import {
+  inOwnSchemas,
+  type OwnSchemas,
+  ownSettings,
+  printGuarded,
+  refuseForeign,
+} from '../../postgres/migrations/own-schemas.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
@@ -28,12 +34,14 @@ export async function installLive(
   isWatched: boolean,
 ): Promise<readonly StepOutcome[]> {
   const schemas = await readExposedNames(pool, setup.schemas);
+  const own = ownWatch(setup.adoptedRoles);
   const record = await runStep({ topic, statement: 'sql/live.sql', advice: await adviseOwner(pool) }, async () => {
-    if (await isInstalled(pool, schemas, setup.login)) return false;
-    return inOwnSchemas(pool, ownWatch(setup.adoptedRoles), async (tx) => {
+    return inOwnSchemas(pool, own, async (tx) => {
+      if (await isInstalled(tx, own, schemas, setup.login)) return false;
       for (const [name, value] of settingsOf(schemas, setup.login))
         await tx.query('select pg_catalog.set_config($1, $2, true)', [name, value]);
       await tx.query(loadSqlFile('live.sql'));
+      return true;
     });
   });
   if (record.result === 'refused') return [record];
@@ -89,8 +97,13 @@ function settingsOf(schemas: readonly string[], login: string): readonly (readon
 }
 
 /** The tables are there, with the functions of this version and the privileges of the login. */
-async function isInstalled(database: Queryable, schemas: readonly string[], login: string): Promise<boolean> {
-  const [row] = await database.query(
+async function isInstalled(
+  tx: Queryable,
+  own: OwnSchemas,
+  schemas: readonly string[],
+  login: string,
+): Promise<boolean> {
+  const [row] = await tx.query(
     `select (select pg_catalog.array_agg(p.prosrc) from pg_catalog.pg_proc p
         where p.oid in (pg_catalog.to_regprocedure($1)::pg_catalog.oid, pg_catalog.to_regprocedure($2)::pg_catalog.oid)) as sources,
       pg_catalog.num_nulls(pg_catalog.to_regclass('pgreflect.live_change'), pg_catalog.to_regclass('pgreflect.live_mark'),
@@ -106,7 +119,10 @@ async function isInstalled(database: Queryable, schemas: readonly string[], logi
   const text = loadSqlFile('live.sql');
   const isCurrent = Array.isArray(sources) && sources.length === 2 && sources.every((source) => text.includes(source));
   if (!isCurrent || missing !== 0 || mayRead !== true) return false;
-  const [named] = await database.query(
+  // The schema may have come after the look. From here on nothing else takes the name of what is read.
+  await tx.query('lock table pgreflect.live_schema in access share mode');
+  await refuseForeign(tx, own);
+  const [named] = await tx.query(
     'select $1::pg_catalog.text[] <@ array(select l.name::pg_catalog.text from pgreflect.live_schema l) as all',
     [schemas],
   );
