@@ -17,8 +17,13 @@ union all
 -- The owner of function hooks must be a member of the role: the current user, unless a superuser, who counts as a
 -- member of every role.
 select pg_catalog.format('"%s" is a member of "%s"', current_user, a.role),
-  case when r.oid is null or not pg_catalog.pg_has_role(current_user, r.oid, 'member')
+  case when r.oid is null or not pg_catalog.pg_has_role(current_user, r.oid, 'member') and g.may
     then pg_catalog.format('grant %I to %I', a.role, current_user) end,
-  null
+  case when not pg_catalog.pg_has_role(current_user, r.oid, 'member') and not g.may
+    then pg_catalog.format('For functions of "%1$s" as hooks, a superuser can: grant %2$I to %1$I;', current_user, a.role) end
 from asked a left join pg_catalog.pg_roles r on r.rolname = a.role
 join pg_catalog.pg_roles m on m.rolname = current_user and not m.rolsuper
+cross join lateral (
+  select m.rolcreaterole and pg_catalog.current_setting('server_version_num')::int < 160000
+    or pg_catalog.pg_has_role(current_user, r.oid, 'member with admin option') as may
+) g

@@ -1,5 +1,6 @@
 -- Grants a role that owns nothing the rows of the auth tables, and nothing else. The setting `pgreflect.auth_role` names it. Does only
--- what is missing, so it may be run again. `pgreflect.auth_role_changed` says whether anything was missing.
+-- what is missing, so it may be run again. `pgreflect.auth_role_changed` says whether anything was missing. With
+-- `pgreflect.auth_role_look` = `true`, that is all.
 
 do $body$
 declare
@@ -34,7 +35,9 @@ begin
     where r.relrowsecurity and not exists (
       select from pg_catalog.pg_policy p where p.polrelid = r.oid and p.polroles = array[service::oid])
   loop
-    execute statement;
+    if pg_catalog.current_setting('pgreflect.auth_role_look', true) is distinct from 'true' then
+      execute statement;
+    end if;
     perform pg_catalog.set_config('pgreflect.auth_role_changed', 'true', true);
   end loop;
 end $body$;

@@ -372,7 +372,7 @@ describe('init by a role with CREATEROLE that is no superuser', () => {
   });
 
   test('--dry-run says beside the trigger that it needs a superuser, as the run does', async () => {
-    const advice = /pgreflect init --watch --database-url CONNECTION_OF_A_SUPERUSER .*/;
+    const advice = /pgreflect init --watch .*--database-url CONNECTION_OF_A_SUPERUSER .*/;
     const [said] = advice.exec((await asAdmin('--watch')).out) ?? [];
     const { out } = await asAdmin('--watch', '--dry-run');
     expect(out).toContain(

@@ -4,6 +4,7 @@ import { inOwnSchemas, printGuarded } from '../../postgres/migrations/own-schema
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { isRefusal } from './auth-setup.ts';
 import { giveUnheld, type WidenedRoles } from './held-roles.ts';
 import { readSteps, runStep, type SetupStep, type StepOutcome } from './role-setup.ts';
 import { makeScramVerifier } from './scram-verifier.ts';
@@ -28,16 +29,27 @@ export function openAuthTables(
   adoptedRoles: readonly string[],
 ): Promise<StepOutcome> {
   const step = { topic: `"${role}" may use the tables of the auth service`, statement: 'sql/auth', advice: null };
-  return runStep(step, () =>
-    inOwnSchemas(pool, authSchemas(adoptedRoles), async (tx) => {
-      await tx.query(`select pg_catalog.set_config('pgreflect.auth_role', $1, true)`, [role]);
-      return giveUnheld(tx, ofAuthRole(role, adoptedRoles), role, async () => {
-        await tx.query(loadSqlFile('auth-role.sql'));
-        const [row] = await tx.query(`select pg_catalog.current_setting('pgreflect.auth_role_changed') as changed`);
-        return row?.changed === 'true';
-      });
-    }),
-  );
+  return runStep(step, async () => {
+    try {
+      return await inOwnSchemas(pool, authSchemas(adoptedRoles), (tx) =>
+        giveUnheld(tx, ofAuthRole(role, adoptedRoles), role, () => grantRows(tx, role, false)),
+      );
+    } catch (error) {
+      // Another operator of the database has done it.
+      if (!isRefusal(error) || (await pool.transaction((tx) => grantRows(tx, role, true)))) throw error;
+      return false;
+    }
+  });
+}
+
+/** Whether anything was missing. @param isLook Nothing is granted then, and only the catalog read. */
+async function grantRows(tx: Queryable, role: string, isLook: boolean): Promise<boolean> {
+  const setLocally = 'select pg_catalog.set_config($1, $2, true)';
+  await tx.query(setLocally, ['pgreflect.auth_role', role]);
+  await tx.query(setLocally, ['pgreflect.auth_role_look', String(isLook)]);
+  await tx.query(loadSqlFile('auth-role.sql'));
+  const [row] = await tx.query(`select pg_catalog.current_setting('pgreflect.auth_role_changed') as changed`);
+  return row?.changed === 'true';
 }
 
 /** Members of the role: the operator alone, who makes functions for hooks. */

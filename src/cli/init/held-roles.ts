@@ -5,7 +5,7 @@
 import { quoteName } from '../../graphql/catalog/quote-name.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { CommandError } from '../shared/command.ts';
-import { readRoleHolders } from '../shared/role-holders.ts';
+import { type RoleHolder, readRoleHolders } from '../shared/role-holders.ts';
 
 /** Roles that `init` makes or finds. */
 export interface WidenedRoles {
@@ -49,13 +49,21 @@ export async function refuseHeld(database: Queryable, widened: WidenedRoles): Pr
   if (held !== null) throw held;
 }
 
-async function findHeld(database: Queryable, { roles, adoptedRoles }: WidenedRoles): Promise<CommandError | null> {
+/** Those who may act as the roles, without operators and adopted ones. */
+export async function readHolders(
+  database: Queryable,
+  { roles, adoptedRoles }: WidenedRoles,
+): Promise<readonly RoleHolder[]> {
   const [me] = await database.query('select current_user as acting, session_user as login');
-  const holders = await readRoleHolders(database, {
+  return readRoleHolders(database, {
     roles: roles.filter((role) => !adoptedRoles.includes(role)),
     known: [...roles, ...adoptedRoles],
     operators: [String(me?.acting), String(me?.login)],
   });
+}
+
+async function findHeld(database: Queryable, widened: WidenedRoles): Promise<CommandError | null> {
+  const holders = await readHolders(database, widened);
   if (holders.length === 0) return null;
   const held = [...new Set(holders.flatMap((each) => each.roles))];
   return new CommandError(
@@ -71,6 +79,7 @@ async function findHeld(database: Queryable, { roles, adoptedRoles }: WidenedRol
   );
 }
 
-function adopting(held: readonly string[]): string {
+/** The value of --adopt-role. */
+export function adopting(held: readonly string[]): string {
   return `'${held.join(',')}'`;
 }

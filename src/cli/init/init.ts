@@ -20,18 +20,21 @@ import { withDatabase } from '../shared/with-database.ts';
 import { type AuthRole, ofAuthRole, openAuthTables, planAuthRole, printAuthTables } from './auth-role.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';
 import { giveUnheld, refuseHeld, type WidenedRoles } from './held-roles.ts';
-import { installLive, liveAdvice, printLive, removeLive } from './live-setup.ts';
+import { installLive, printLive, removeLive } from './live-setup.ts';
 import { printNextSteps, printPrepared } from './next-steps.ts';
+import { lineFor, printRefused } from './refused-steps.ts';
 import {
+  ofApiRoles,
   planRoleRemoval,
   planRoleSetup,
+  planUnheldSetup,
   type RoleSetup,
   runStep,
   type SetupStep,
   type StepOutcome,
 } from './role-setup.ts';
 import { installSupabase, planSupabaseRemoval, printSupabase } from './supabase-setup.ts';
-import { installWatch, isWatched, printWatch, removeWatch, triggerAdvice } from './watch-setup.ts';
+import { installWatch, isWatched, printWatch, removeWatch } from './watch-setup.ts';
 
 const names = [
   'databaseUrl', 'adminDatabaseUrl', 'schemas', 'anonRole', 'authenticatedRole', 'serviceRole', 'loginRole', 'loginPassword',
@@ -121,7 +124,7 @@ async function addAll(pool: SystemPool, { context, url, values, setup, authRole 
     login: isMade(`login role "${setup.login}"`),
     auth: isMade(authTopic(authRole.role)),
   };
-  const refused = printRefused(outcomes, context);
+  const refused = printRefused(outcomes, values, context);
   if (!made.login && values.loginPassword !== null) context.print(`\nThe password of "${setup.login}" is unchanged.`);
   if (auth && !made.auth && values.authRolePassword !== null)
     context.print(`\nThe password of "${authRole.role}" is unchanged.`);
@@ -157,8 +160,7 @@ export async function setUpDatabase(
     tell(outcome);
   };
   const widened = ofApiRoles(setup);
-  const steps = await planRoleSetup(pool, setup);
-  if (steps.some(({ statement }) => statement !== null)) await refuseHeld(pool, widened);
+  const steps = await planUnheldSetup(pool, setup);
   for (const step of steps) {
     const outcome = await runStatement(pool, step, widened);
     // PostgreSQL only warns about a grant by a role that may not grant; the statement is then still missing.
@@ -177,11 +179,6 @@ export async function setUpDatabase(
   if (parts.live)
     for (const outcome of await installLive(pool, setup, outcomes.at(-1)?.result !== 'refused')) add(outcome);
   return outcomes;
-}
-
-/** The API roles, which the gateway's login is a member of. */
-function ofApiRoles({ anon, authenticated, service, login, adoptedRoles }: RoleSetup): WidenedRoles {
-  return { roles: [anon, authenticated, service, login], adoptedRoles };
 }
 
 async function addAuthRole(
@@ -213,7 +210,7 @@ async function isStillMissing(pool: SystemPool, setup: RoleSetup, step: SetupSte
   return now.some(({ topic, statement }) => topic === step.topic && statement !== null);
 }
 
-async function removeAll(pool: SystemPool, { context, setup, authRole }: InitRun): Promise<number> {
+async function removeAll(pool: SystemPool, { context, values, setup, authRole }: InitRun): Promise<number> {
   const outcomes: StepOutcome[] = [];
   const roles = await planRoleRemoval(pool, { ...setup, auth: authRole.role });
   const steps = [...roles, ...(await planSupabaseRemoval(pool))];
@@ -225,7 +222,7 @@ async function removeAll(pool: SystemPool, { context, setup, authRole }: InitRun
     outcomes.push(await remove(pool));
     printOutcome(outcomes.at(-1)!, context);
   }
-  const refused = printRefused(outcomes, context);
+  const refused = printRefused(outcomes, values, context);
   if (await hasAuth(pool))
     context.print(
       '\nUsers are kept. To delete them with all tables: drop schema if exists auth, pgreflect_queue cascade;',
@@ -236,7 +233,7 @@ async function removeAll(pool: SystemPool, { context, setup, authRole }: InitRun
 /** Whoever runs the printed SQL may have a search path with schemas in which others create functions. */
 const printedPath = 'set search_path = pg_catalog, pg_temp;';
 
-async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun): Promise<number> {
+async function printSql(pool: SystemPool, { context, values, setup, authRole }: InitRun): Promise<number> {
   context.print(printedPath);
   if (context.flags.remove) {
     printSteps(await planRoleRemoval(pool, { ...setup, auth: authRole.role }), context);
@@ -248,9 +245,7 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
   await existingSchemas(pool, setup, context);
   const unexposed = await unexposedTables(pool, setup);
   if (unexposed !== null) context.print(`-- ${unexposed}`);
-  const planned = await planRoleSetup(pool, setup);
-  if (planned.some(({ statement }) => statement !== null)) await refuseHeld(pool, ofApiRoles(setup));
-  printSteps(planned, context);
+  printSteps(await planUnheldSetup(pool, setup), context);
   if (context.flags.auth) context.print(await printAuth(pool, setup));
   if (context.flags.supabase)
     context.print(await printSupabase(pool, setup, context.flags.auth ? authRole.role : null));
@@ -261,7 +256,8 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
     printSteps(steps, context);
     context.print(await printAuthTables(pool, authRole, setup.adoptedRoles));
   }
-  if (context.flags.watch || context.flags.live) context.print(await printWatch(pool, setup.login, setup.adoptedRoles));
+  if (context.flags.watch || context.flags.live)
+    context.print(await printWatch(pool, setup.login, setup.adoptedRoles, lineFor('watch', values)));
   if (context.flags.live) context.print(await printLive(pool, setup));
   return 0;
 }
@@ -335,27 +331,4 @@ function printOpen(name: string, why: string, fix: unknown): string {
 function printOutcome({ topic, result }: StepOutcome, context: CommandContext): void {
   const words = { done: 'done     ', unchanged: 'unchanged', refused: 'REFUSED  ' }[result];
   context.print(`${words}  ${onOneLine(topic)}`);
-}
-
-const supabaseAdvice = 'pgreflect init --supabase --database-url CONNECTION_OF_A_SUPERUSER';
-const authAdvice = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER_OF_SCHEMA_AUTH';
-
-/** Prints the refused steps and general advice. @returns The number of refused steps. */
-function printRefused(outcomes: readonly StepOutcome[], context: CommandContext): number {
-  const refused = outcomes.filter(({ result }) => result === 'refused');
-  for (const { advice } of outcomes) if (advice !== null) context.print(`\n${onOneLine(advice)}`);
-  if (refused.length > 0)
-    context.print('\nThese were refused. If this login role lacks a right, ask the owner or a superuser to run them:');
-  for (const { topic, statement, reason } of refused) {
-    context.print(`  ${onOneLine(`${topic}: ${reason}.`)}`);
-    context.print(`    ${adviceOf(statement ?? '')}`);
-  }
-  return refused.length;
-}
-
-function adviceOf(statement: string): string {
-  if (statement === 'sql/supabase') return supabaseAdvice;
-  if (statement === 'sql/live.sql' || statement === 'sql/unlive.sql') return liveAdvice;
-  if (statement.startsWith('sql/')) return statement === 'sql/auth' ? authAdvice : triggerAdvice;
-  return `${pasteable(statement) ?? onOneLine(statement)};`;
 }

@@ -20,10 +20,6 @@ import { changeFunction, hasLive, planTriggers } from '../shared/change-triggers
 import { type RoleSetup, runStep, type StepOutcome } from './role-setup.ts';
 import { ownWatch } from './watch-setup.ts';
 
-/** What to do if the login may not install it. */
-export const liveAdvice =
-  'pgreflect init --live --database-url CONNECTION_OF_A_SUPERUSER   (without it, live queries run at --live-interval-ms)';
-
 const topic = 'record of changed tables';
 const functions = [changeFunction, 'pgreflect.prune_live_change()'];
 

@@ -11,6 +11,7 @@ import { MigrationError } from '../../postgres/migrations/migrate.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { CommandError } from '../shared/command.ts';
+import { adopting, readHolders, refuseHeld, type WidenedRoles } from './held-roles.ts';
 import { makeScramVerifier } from './scram-verifier.ts';
 
 /** The names of the roles. */
@@ -58,6 +59,40 @@ export async function planRoleSetup(database: Queryable, setup: RoleSetup): Prom
     ...names,
     schemas,
     verifier: loginPassword && makeScramVerifier(loginPassword),
+  });
+}
+
+/** The API roles, which the gateway's login is a member of. */
+export function ofApiRoles({ anon, authenticated, service, login, adoptedRoles }: RoleSetup): WidenedRoles {
+  return { roles: [anon, authenticated, service, login], adoptedRoles };
+}
+
+/** What roles can do without: the right to pass row security, and rights on what this login will create. */
+const dispensable = /^alter (role .* bypassrls$|default privileges )/;
+
+/**
+ * The missing steps. Where others may act as the roles, because an operator without superuser has made them, a later run gives them
+ * nothing more, and says so.
+ *
+ * @throws CommandError if more is missing, and others may act as the roles.
+ */
+export async function planUnheldSetup(database: Queryable, setup: RoleSetup): Promise<readonly SetupStep[]> {
+  const steps = await planRoleSetup(database, setup);
+  const missing = steps.flatMap(({ statement }) => statement ?? []);
+  if (missing.length === 0) return steps;
+  const widened = ofApiRoles(setup);
+  if (!missing.every((statement) => dispensable.test(statement))) {
+    await refuseHeld(database, widened);
+    return steps;
+  }
+  const holders = await readHolders(database, widened);
+  if (holders.length === 0) return steps;
+  const names = holders.map(({ holder }) => `"${holder}"`).join(', ');
+  const adopt = `--adopt-role ${adopting([...new Set(holders.flatMap(({ roles }) => roles))])}`;
+  return steps.map((step) => {
+    if (step.statement === null) return step;
+    const advice = `Left out, because ${names} may act as the roles: ${step.statement}; To run it: ${adopt}`;
+    return { ...step, statement: null, advice };
   });
 }
 

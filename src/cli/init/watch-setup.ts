@@ -13,10 +13,6 @@ export const ownWatch = (adoptedRoles: readonly string[]): OwnSchemas => ({
   adoptedRoles,
 });
 
-/** What to do if the login may not install the trigger. */
-export const triggerAdvice =
-  'pgreflect init --watch --database-url CONNECTION_OF_A_SUPERUSER   (without the trigger, the gateway polls every second)';
-
 /** Whether both event triggers exist and are enabled. */
 export async function isWatched(database: Queryable): Promise<boolean> {
   const [row] = await database.query(`select count(*)::pg_catalog.int4 as number
@@ -61,18 +57,23 @@ function runFile(file: 'watch.sql' | 'unwatch.sql', run: () => Promise<unknown>)
   return runStep({ topic: 'schema-change trigger', statement: `sql/${file}`, advice: null }, run);
 }
 
-/** The SQL of the installation for a person to run; says if the login may not. */
+/**
+ * The SQL of the installation for a person to run; says if the login may not.
+ *
+ * @param otherwise A line for somebody who may.
+ */
 export async function printWatch(
   database: Queryable,
   loginRole: string,
   adoptedRoles: readonly string[],
+  otherwise: string,
 ): Promise<string> {
   const [row] = await database.query(
     `select pg_catalog.format('select pg_catalog.set_config(%L, %L, false);', 'pgreflect.login_role', $1::text) as line,
       current_user as login, pg_catalog.current_setting('is_superuser')::bool as may`,
     [loginRole],
   );
-  const advice = `-- "${onOneLine(String(row?.login))}" is no superuser, which the schema-change trigger needs unless the provider allows it: ${triggerAdvice}\n`;
+  const advice = `-- "${onOneLine(String(row?.login))}" is no superuser, which the schema-change trigger needs unless the provider allows it: ${onOneLine(otherwise)}\n`;
   const script = await printGuarded(
     database,
     ownWatch(adoptedRoles),

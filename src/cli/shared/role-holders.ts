@@ -6,7 +6,7 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 
 /** A login that may act as some roles. */
-interface RoleHolder {
+export interface RoleHolder {
   readonly holder: string;
   readonly roles: readonly string[];
   /** Those that it is a member of itself, not through others. */

@@ -76,6 +76,53 @@ export function planMigration(pool: SystemPool, options: MigrateOptions): Promis
   return pool.transaction((tx) => plan(tx, options), { settings: ownSettings });
 }
 
+/** Objects ($1: kinds, $2: names of pieces) that are not there. Unlike `to_reg…`, also for a login that may not use the schemas. */
+const missingByName = `select w.name
+  from rows from (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[])) as w (kind, name)
+  where w.name not in (
+    select n.nspname::pg_catalog.text from pg_catalog.pg_namespace n where w.kind = 'schema'
+    union all
+    select n.nspname || '.' || c.relname
+    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where w.kind = 'table'
+    union all
+    select n.nspname || '.' || t.typname
+    from pg_catalog.pg_type t join pg_catalog.pg_namespace n on n.oid = t.typnamespace where w.kind = 'type'
+    union all
+    select n.nspname || '.' || p.proname || '(' || pg_catalog.oidvectortypes(p.proargtypes) || ')'
+    from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace where w.kind = 'function')`;
+
+/**
+ * Whose tables these are, where nothing is missing as far as the catalog shows it, and this login may not migrate them.
+ *
+ * Reads no table of theirs, not even that of the applied migrations: planning alone would run functions of its indexes.
+ *
+ * @param owners Roles that may own what is there, beside those that are trusted anyway.
+ * @returns Null: something is missing, or belongs to others.
+ */
+export async function findCompleteOwner(
+  pool: SystemPool,
+  options: MigrateOptions,
+  owners: readonly string[],
+): Promise<string | null> {
+  const own = authSchemas([...(options.adoptedRoles ?? []), ...owners]);
+  const pieces = loadMigrations().flatMap((migration) => migration.pieces.filter(({ kind }) => kind !== 'always'));
+  const objects = [...pieces, { kind: 'table', name: 'auth.pgreflect_migrations' }];
+  try {
+    return await pool.transaction(async (tx) => {
+      await refuseForeign(tx, own);
+      const values = [objects.map(({ kind }) => kind), objects.map(({ name }) => name)];
+      if ((await tx.query(missingByName, values)).length > 0) return null;
+      if ((await planGrants(tx, options, false)).length > 0) return null;
+      const [row] = await tx.query(`select r.rolname::pg_catalog.text as owner
+        from pg_catalog.pg_namespace n join pg_catalog.pg_roles r on r.oid = n.nspowner where n.nspname = 'auth'`);
+      return row === undefined ? null : String(row.owner);
+    });
+  } catch (error) {
+    if (error instanceof DatabaseError && error.kind === 'statement') return null;
+    throw error;
+  }
+}
+
 async function plan(tx: Queryable, options: MigrateOptions): Promise<readonly string[]> {
   const statements: string[] = [];
   const applied = await readApplied(tx, options);
