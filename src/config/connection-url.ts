@@ -87,3 +87,9 @@ export function decodePart(text: string): string {
     return text;
   }
 }
+
+/** The name of the database; null where the connection string leaves it to the login. */
+export function databaseName(connectionString: string): string | null {
+  const url = parseConnectionUrl(connectionString);
+  return url === null ? null : decodePart(url.pathname.slice(1)) || null;
+}

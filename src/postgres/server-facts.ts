@@ -1,6 +1,6 @@
 /** What spans say of a database server: where it is, and never who logs in. */
 
-import { decodePart, parseConnectionUrl } from '../config/connection-url.ts';
+import { databaseName, decodePart, parseConnectionUrl } from '../config/connection-url.ts';
 import type { SpanFacts } from '../shared/trace/span.ts';
 import type { Login } from './wire/login.ts';
 
@@ -9,10 +9,10 @@ export function serverFacts(given: string | Login): SpanFacts {
   const connectionString = typeof given === 'string' ? given : given.text;
   const url = parseConnectionUrl(connectionString);
   if (url === null) return {};
-  const { hostname, port, pathname, searchParams } = url;
+  const { hostname, port, searchParams } = url;
   return {
     'server.address': searchParams.get('host') || decodePart(hostname) || 'localhost',
     'server.port': Number(port || searchParams.get('port') || 5432),
-    'db.namespace': decodePart(pathname.slice(1)) || undefined,
+    'db.namespace': databaseName(connectionString) ?? undefined,
   };
 }

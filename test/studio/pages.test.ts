@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { serviceKey } from '../support/http.ts';
-import { accessToken, startStudio, type TestStudio, violations } from './studio.ts';
+import { accessToken, followMenu, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -217,13 +217,19 @@ describe('every page', () => {
   const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
   /** Names of the menu that are cut off. */
-  const hidden = (page: Page) =>
-    page.getByRole('navigation', { name: 'Studio' }).evaluate((menu) =>
+  const hidden = async (page: Page) => {
+    const button = page.getByRole('button', { name: 'Menu' });
+    const isNarrow = await button.isVisible();
+    if (isNarrow) await button.click();
+    const names = await page.getByRole('navigation', { name: 'Studio' }).evaluate((menu) =>
       [...menu.querySelectorAll('a')]
         .map((link) => ({ name: link.textContent, box: link.getBoundingClientRect() }))
         .filter(({ box }) => box.left < 0 || box.right > innerWidth)
         .map(({ name }) => name),
     );
+    if (isNarrow) await page.keyboard.press('Escape');
+    return names;
+  };
 
   /** How far the middle of what is said is from the middle of its place. */
   const eccentricity = (page: Page) =>
@@ -246,10 +252,10 @@ describe('every page', () => {
       await page.goto(`${studio.url}/studio/inbox?to=ada@mail.test`);
       await page.getByRole('link', { name: 'Show all emails' }).click();
       await page.getByRole('heading', { name: 'No email yet' }).waitFor();
-      await page.getByRole('link', { name: 'Live', exact: true }).click();
+      await followMenu(page, 'Live');
       await page.getByRole('heading', { name: 'Nobody subscribes now' }).waitFor();
       expect(await eccentricity(page)).toEqual({ isCentered: true, isLarge: true });
-      await page.getByRole('link', { name: 'Users' }).click();
+      await followMenu(page, 'Users');
       await page.getByRole('heading', { name: 'No users yet' }).waitFor();
       expect(await eccentricity(page)).toEqual({ isCentered: true, isLarge: true });
       expect(await hidden(page)).toEqual([]);
@@ -281,11 +287,11 @@ describe('every page', () => {
       await page.goto(`${studio.url}/studio/emails`);
       await page.getByText('Magic link').first().waitFor();
       await check('list', page);
-      await page.getByRole('link', { name: 'Inbox' }).click();
+      await followMenu(page, 'Inbox');
       await page.getByRole('link', { name: 'An email' }).click();
       await page.frameLocator('iframe').getByRole('heading').first().waitFor();
       await check('inbox', page);
-      await page.getByRole('link', { name: 'GraphQL' }).click();
+      await followMenu(page, 'GraphQL');
       await page.locator('.graphiql-query-editor .CodeMirror-line').first().waitFor();
       await check('graphql', page);
       expect(Object.fromEntries(Object.entries(found).filter(([, faults]) => faults.length > 0))).toEqual({});

@@ -9,7 +9,7 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { addToken } from '../management/management.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import { accessToken, startStudio, type TestStudio, type Visit, violations } from './studio.ts';
+import { accessToken, followMenu, startStudio, type TestStudio, type Visit, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -298,7 +298,7 @@ describe('both', () => {
     await list(page).getByRole('link', { name: 'Product public.product' }).click();
     await page.getByRole('heading', { name: 'With extensions' }).waitFor();
     await check('table');
-    await page.getByRole('link', { name: 'Users' }).click();
+    await followMenu(page, 'Users');
     await page.getByRole('link', { name: 'ada@mail.test' }).click();
     await page.getByRole('button', { name: 'Delete …' }).waitFor();
     await check('user');

@@ -194,11 +194,18 @@ async function openPage({ takeTab, url, path, ticket, ...options }: Opening): Pr
   if (entry === 'signed in') {
     const fragment = ticket().split('#')[1];
     await page.goto(`${url}/studio/${path}#${fragment}`);
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await page.getByTitle(`Project ${ref}`).waitFor();
   } else {
     await page.goto(`${url}/studio/${path}`);
   }
   return { page, context, foreign, problems };
+}
+
+/** Goes to a page by the menu, which is behind a button where there is little room. */
+export async function followMenu(page: Page, title: string): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Menu' });
+  if (await menu.isVisible()) await menu.click();
+  await page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name: title, exact: true }).click();
 }
 
 /** What axe-core finds wrong with the page: rule and place. Editors get their labels a moment after they are shown. */

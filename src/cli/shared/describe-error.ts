@@ -1,6 +1,6 @@
 /** Describes errors of commands, with the fix. Never shows a password or the text of a statement. */
 import { ConfigError, type Problem, printProblem } from '../../config/config-error.ts';
-import { changeConnectionUrl, decodePart, parseConnectionUrl } from '../../config/connection-url.ts';
+import { changeConnectionUrl, databaseName, decodePart, parseConnectionUrl } from '../../config/connection-url.ts';
 import { DatabaseError, isAway } from '../../postgres/database-error.ts';
 import { EmbeddedServerError } from '../../postgres/embedded/embedded-server-error.ts';
 import { type FailureReason, failureReason } from '../../postgres/wire/connection-failure.ts';
@@ -35,7 +35,7 @@ export function describePlace(connectionString: string): string {
   if (url === null) return 'the database';
   const host = url.searchParams.get('host') || decodePart(url.hostname) || 'localhost';
   const port = url.searchParams.get('port') || url.port || '5432';
-  return `the database "${decodePart(url.pathname.slice(1)) || 'of the login role'}" at ${host}:${port}`;
+  return `the database "${databaseName(connectionString) ?? 'of the login role'}" at ${host}:${port}`;
 }
 
 /** A connection string that may be shown: the password is replaced. */

@@ -5,7 +5,7 @@ import { SignIn, SignInAgain } from './components/sign-in.tsx';
 import { Frame } from './frame.tsx';
 import { studioPages } from './pages.tsx';
 import { goTo, usePlace } from './shared/router.ts';
-import { session } from './shared/session.ts';
+import { projectName, session } from './shared/session.ts';
 import { useStore } from './shared/store.ts';
 
 /** @param entering Resolves when the session is known, with the reason if there should be one and is not. */
@@ -20,7 +20,8 @@ export function App({ entering }: { readonly entering: Promise<string | null> })
 function Pages({ entering }: { readonly entering: Promise<string | null> }) {
   const refusal = use(entering);
   const { segments } = usePlace();
-  const { kind } = useStore(session);
+  const now = useStore(session);
+  const { kind } = now;
   const page = studioPages.find(({ path }) => path === segments[0]) ?? null;
   const isAtStart = segments.length === 0;
   useEffect(() => {
@@ -28,8 +29,9 @@ function Pages({ entering }: { readonly entering: Promise<string | null> }) {
   }, [isAtStart, kind]);
   useFocusOnPage(page?.path ?? null);
   useEffect(() => {
-    document.title = page === null ? 'Studio - pgreflect' : `${page.title} - pgreflect`;
-  }, [page]);
+    const owner = now.kind === 'none' ? 'pgreflect' : projectName(now.project);
+    document.title = `${page?.title ?? 'Studio'} - ${owner}`;
+  }, [page, now]);
   if (kind === 'none' && (isAtStart || page?.needsSession !== false)) return <SignIn refusal={refusal} />;
   return (
     <Frame page={page}>

@@ -13,12 +13,18 @@ import {
   UsersIcon,
 } from './components/icons.tsx';
 
+/** The parts of the menu, by their headings; the first has none. */
+export const menuParts = ['', 'Database', 'Auth', 'Gateway'] as const;
+
 /** A page. */
 export interface StudioPage {
   /** First segment of its address. */
   readonly path: string;
   readonly title: string;
   readonly icon: ComponentType;
+  readonly part: (typeof menuParts)[number];
+  /** Other words by which the command palette finds it. */
+  readonly words?: string;
   /** Whether the page is useless without a session. */
   readonly needsSession: boolean;
   readonly Page: LazyExoticComponent<ComponentType>;
@@ -35,14 +41,64 @@ const LivePage = lazy(async () => ({ default: (await import('./pages/live/live-p
 const SettingsPage = lazy(async () => ({ default: (await import('./pages/settings/settings-page.tsx')).SettingsPage }));
 const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
 
+const session = { needsSession: true };
+
 /** All pages. */
 export const studioPages: readonly StudioPage[] = [
-  { path: 'graphql', title: 'GraphQL', icon: GraphqlIcon, needsSession: true, Page: GraphqlPage },
-  { path: 'schema', title: 'Schema', icon: SchemaIcon, needsSession: true, Page: SchemaPage },
-  { path: 'live', title: 'Live', icon: LiveIcon, needsSession: true, Page: LivePage },
-  { path: 'users', title: 'Users', icon: UsersIcon, needsSession: true, Page: UsersPage },
-  { path: 'emails', title: 'Emails', icon: MailIcon, needsSession: true, Page: EmailsPage },
-  { path: 'deliveries', title: 'Deliveries', icon: DeliveriesIcon, needsSession: true, Page: DeliveriesPage },
-  { path: 'inbox', title: 'Inbox', icon: InboxIcon, needsSession: false, Page: InboxPage },
-  { path: 'settings', title: 'Settings', icon: SettingsIcon, needsSession: true, Page: SettingsPage },
+  {
+    path: 'graphql',
+    title: 'GraphQL',
+    part: 'Database',
+    icon: GraphqlIcon,
+    words: 'query',
+    ...session,
+    Page: GraphqlPage,
+  },
+  {
+    path: 'schema',
+    title: 'Schema',
+    part: 'Database',
+    icon: SchemaIcon,
+    words: 'tables',
+    ...session,
+    Page: SchemaPage,
+  },
+  {
+    path: 'users',
+    title: 'Users',
+    part: 'Auth',
+    icon: UsersIcon,
+    words: 'accounts invite',
+    ...session,
+    Page: UsersPage,
+  },
+  { path: 'emails', title: 'Emails', part: 'Auth', icon: MailIcon, words: 'templates', ...session, Page: EmailsPage },
+  {
+    path: 'deliveries',
+    title: 'Deliveries',
+    part: 'Auth',
+    icon: DeliveriesIcon,
+    words: 'bounced',
+    ...session,
+    Page: DeliveriesPage,
+  },
+  {
+    path: 'inbox',
+    title: 'Inbox',
+    part: 'Auth',
+    icon: InboxIcon,
+    words: 'captured',
+    needsSession: false,
+    Page: InboxPage,
+  },
+  { path: 'live', title: 'Live', part: 'Gateway', icon: LiveIcon, words: 'subscriptions', ...session, Page: LivePage },
+  {
+    path: 'settings',
+    title: 'Settings',
+    part: 'Gateway',
+    icon: SettingsIcon,
+    words: 'tokens',
+    ...session,
+    Page: SettingsPage,
+  },
 ];

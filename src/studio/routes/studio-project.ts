@@ -1,5 +1,6 @@
 /** `GET /studio/project`: the project as the holder of an access token may see it. */
 import type { Config } from '../../config/config.ts';
+import { databaseName } from '../../config/connection-url.ts';
 import { findSigningKey, makeApiKey } from '../../config/keys.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import { about, flag, listOf, named, objectOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
@@ -10,6 +11,7 @@ export const studioProject = named(
   'StudioProject',
   objectOf({
     ref: text,
+    name: about(text, 'Of the database.'),
     isLocal: about(flag, 'A project of `pgreflect start`.'),
     scopes: about(listOf(text), 'Of the token.'),
     keys: orNull(objectOf({ anon: text, service: about(text, 'Empty unless the project is local.') })),
@@ -30,6 +32,7 @@ export async function describeProject(
 ): Promise<StudioProject> {
   return {
     ref,
+    name: databaseName(config.databaseUrl) ?? 'Database',
     isLocal: config.localProject,
     scopes,
     keys: await keysFor(scopes, config),

@@ -1,5 +1,6 @@
 /** A choice between a few options, side by side. */
-import { useId } from 'react';
+import { Radio } from '@base-ui/react/radio';
+import { RadioGroup } from '@base-ui/react/radio-group';
 
 interface ChoiceProps<T extends string> {
   readonly label: string;
@@ -10,22 +11,13 @@ interface ChoiceProps<T extends string> {
 
 /** The choice. */
 export function Choice<T extends string>({ label, options, chosen, onChoose }: ChoiceProps<T>) {
-  const group = useId();
   return (
-    <fieldset className="segments">
-      <legend className="visually-hidden">{label}</legend>
+    <RadioGroup className="segments" aria-label={label} value={chosen} onValueChange={(name) => onChoose(name as T)}>
       {options.map(({ name, title, isDisabled = false }) => (
-        <label key={name}>
-          <input
-            type="radio"
-            name={group}
-            checked={name === chosen}
-            disabled={isDisabled}
-            onChange={() => onChoose(name)}
-          />
-          <span>{title}</span>
-        </label>
+        <Radio.Root key={name} value={name} disabled={isDisabled} aria-label={title}>
+          {title}
+        </Radio.Root>
       ))}
-    </fieldset>
+    </RadioGroup>
   );
 }

@@ -2,6 +2,7 @@
 import type { Delivery } from '../../../management/deliveries/deliveries.ts';
 import { emailTitle } from '../shared/email-title.ts';
 import { Link } from './link.tsx';
+import { Moment } from './moment.tsx';
 import { Rows } from './rows.tsx';
 
 interface DeliveryTableProps {
@@ -10,8 +11,6 @@ interface DeliveryTableProps {
   /** Leaves out the links to users. */
   readonly isOfOneUser?: boolean;
 }
-
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 
 /** The table. */
 export function DeliveryTable({ deliveries, label, isOfOneUser = false }: DeliveryTableProps) {
@@ -23,10 +22,6 @@ export function DeliveryTable({ deliveries, label, isOfOneUser = false }: Delive
       ))}
     </Rows>
   );
-}
-
-function Moment({ at }: { readonly at: string }) {
-  return <time dateTime={at}>{moment.format(new Date(at))}</time>;
 }
 
 /** Whether somebody can read it. */

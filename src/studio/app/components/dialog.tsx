@@ -1,29 +1,36 @@
-/** A dialog over the page; Escape and its button close it. */
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+/** A dialog over the page; Escape and its button close it, a click beside it does not. */
+import { Dialog as Base } from '@base-ui/react/dialog';
+import type { ReactNode } from 'react';
+import { CloseIcon } from './icons.tsx';
 
 interface DialogProps {
   readonly title: string;
-  readonly onClose: () => void;
+  /** Null: only what it contains closes it. */
+  readonly onClose: (() => void) | null;
   readonly isWide?: boolean;
   readonly children: ReactNode;
 }
 
 /** Open while it is rendered. */
 export function Dialog({ title, onClose, isWide = false, children }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
-  useEffect(() => {
-    if (!dialog.current?.open) dialog.current?.showModal();
-  }, []);
   return (
-    <dialog ref={dialog} className={isWide ? 'card wide' : 'card'} aria-labelledby={id} onClose={onClose}>
-      <div className="spread">
-        <h1 id={id}>{title}</h1>
-        <button type="button" className="quiet" onClick={() => dialog.current?.close()}>
-          Close
-        </button>
-      </div>
-      {children}
-    </dialog>
+    <Base.Root open disablePointerDismissal onOpenChange={(isOpen) => isOpen || onClose?.()}>
+      <Base.Portal>
+        <Base.Backdrop className="backdrop" />
+        <Base.Viewport className="dialog-place">
+          <Base.Popup className={isWide ? 'dialog card wide' : 'dialog card'}>
+            <header>
+              <Base.Title>{title}</Base.Title>
+              {onClose !== null && (
+                <Base.Close className="quiet icon-button" aria-label="Close" title="Close">
+                  <CloseIcon />
+                </Base.Close>
+              )}
+            </header>
+            {children}
+          </Base.Popup>
+        </Base.Viewport>
+      </Base.Portal>
+    </Base.Root>
   );
 }

@@ -55,3 +55,24 @@ export const ThemeIcon = icon('M10 3a7 7 0 0 0 0 14', 'M10 3a7 7 0 0 1 0 14z');
 
 /** A door with an arrow. */
 export const LeaveIcon = icon('M8 3H4.5A1.5 1.5 0 0 0 3 4.5v11A1.5 1.5 0 0 0 4.5 17H8M8 10h9m-3-3l3 3-3 3');
+
+/** A cross. */
+export const CloseIcon = icon('M5 5l10 10M15 5L5 15');
+
+/** A house. */
+export const HomeIcon = icon('M3 9l7-6l7 6v7.5a1 1 0 0 1-1 1h-4v-5H8v5H4a1 1 0 0 1-1-1z');
+
+/** A lens. */
+export const SearchIcon = icon('M8.5 3a5.5 5.5 0 0 1 0 11a5.5 5.5 0 0 1 0-11M12.6 12.6L17 17');
+
+/** Three lines. */
+export const MenuIcon = icon('M3 5.5h14M3 10h14M3 14.5h14');
+
+const descending = icon('M10 4v12m-4-4l4 4l4-4');
+const ascending = icon('M10 16V4M6 8l4-4l4 4');
+
+/** An arrow in the direction of an order; nothing for none. */
+export function SortIcon({ direction }: { readonly direction: 'ascending' | 'descending' | null }) {
+  const Arrow = { ascending, descending }[direction ?? 'ascending'];
+  return <span className={direction === null ? 'sort none' : 'sort'}>{Arrow()}</span>;
+}

@@ -2,6 +2,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { onSubmit, useTask } from '../shared/requests.ts';
 import { signIn, signOut, tokenCommand } from '../shared/session.ts';
+import { Dialog } from './dialog.tsx';
 import { Fault } from './problem.tsx';
 
 /** The whole page. @param props.refusal Why the one-time token was refused. */
@@ -30,17 +31,14 @@ export function SignInCard({ refusal }: { readonly refusal: string | null }) {
 
 /** The form over a page, which stays unchanged. */
 export function SignInAgain() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} className="card" aria-labelledby="again" onCancel={(event) => event.preventDefault()}>
-      <h1 id="again">Your access token is no longer valid</h1>
+    <Dialog title="Your access token is no longer valid" onClose={null}>
       <p>It expired or was revoked. Enter another one to continue. What you typed is kept.</p>
       <TokenForm refusal={null} />
       <button type="button" className="quiet" onClick={signOut}>
         Sign out
       </button>
-    </dialog>
+    </Dialog>
   );
 }
 

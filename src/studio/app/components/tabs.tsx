@@ -1,5 +1,6 @@
 /** Tabs between views of the same thing; arrow keys move between them. */
-import { type KeyboardEvent, type ReactNode, useId } from 'react';
+import { Tabs as Base } from '@base-ui/react/tabs';
+import type { ReactNode } from 'react';
 
 /** A view. */
 export interface Tab<T extends string> {
@@ -20,42 +21,22 @@ interface TabsProps<T extends string> {
 
 /** The tabs above the view. */
 export function Tabs<T extends string>({ label, tabs, chosen, onChoose, children, end }: TabsProps<T>) {
-  const id = useId();
-  const move = (event: KeyboardEvent<HTMLDivElement>): void => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step === undefined) return;
-    const index = tabs.findIndex(({ name }) => name === chosen);
-    const next = tabs[(index + step + tabs.length) % tabs.length];
-    if (next === undefined) return;
-    onChoose(next.name);
-    event.currentTarget.querySelector<HTMLElement>(`[data-tab="${next.name}"]`)?.focus();
-  };
   return (
-    <>
+    <Base.Root className="tab-root" value={chosen} onValueChange={(name: T) => onChoose(name)}>
       <div className="tab-bar">
-        <div className="tabs" role="tablist" aria-label={label} onKeyDown={move}>
+        <Base.List className="tabs" aria-label={label} activateOnFocus>
           {tabs.map(({ name, title, hint }) => (
-            <button
-              type="button"
-              role="tab"
-              key={name}
-              data-tab={name}
-              id={`${id}-${name}`}
-              title={hint}
-              aria-selected={name === chosen}
-              aria-controls={`${id}-panel`}
-              tabIndex={name === chosen ? 0 : -1}
-              onClick={() => onChoose(name)}
-            >
+            <Base.Tab key={name} value={name} title={hint}>
               {title}
-            </button>
+            </Base.Tab>
           ))}
-        </div>
+        </Base.List>
         {end}
       </div>
-      <div className="tab-panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`}>
+      {/* One panel, so that what is in it keeps its state. */}
+      <Base.Panel className="tab-panel" value={chosen} key="panel">
         {children}
-      </div>
-    </>
+      </Base.Panel>
+    </Base.Root>
   );
 }

@@ -62,6 +62,11 @@ addEventListener('hashchange', () => {
   if (location.hash.startsWith('#token=')) location.reload();
 });
 
+/** How people name the project: two tabs of a browser tell staging from production. */
+export function projectName({ name, isLocal }: StudioProject): string {
+  return isLocal ? `${name} (local)` : `${name} on ${location.host}`;
+}
+
 /** @throws ApiError if the token is invalid. */
 export async function signIn(token: string): Promise<void> {
   const { body: project } = await ask<StudioProject>('/studio/project', { headers: bearer(token) });

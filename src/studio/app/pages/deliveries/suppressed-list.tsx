@@ -2,12 +2,11 @@
 import { useState } from 'react';
 import type { SuppressedAddress } from '../../../../management/deliveries/deliveries.ts';
 import { Link } from '../../components/link.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { liftSuppressed, listSuppressed } from '../../shared/deliveries.ts';
 import { useAnswer, useTask } from '../../shared/requests.ts';
-
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 /** The list; nothing without such addresses. */
 export function SuppressedList() {
@@ -53,7 +52,9 @@ function Table({ addresses, onLift }: TableProps) {
             )}
           </th>
           <td>{address.reason}</td>
-          <td>{day.format(new Date(address.expiresAt))}</td>
+          <td>
+            <Moment at={address.expiresAt} isDay />
+          </td>
           <td>
             <button type="button" onClick={() => onLift(address)}>
               Lift <span className="visually-hidden">{address.recipient}</span>

@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import type { ConfigVersion, EmailsOfVersion } from '../../../../management/version-history.ts';
 import { Dialog } from '../../components/dialog.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { useAnswer, useTask } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
@@ -15,8 +16,6 @@ interface HistoryDialogProps {
   readonly onRestore: (version: number, texts: EmailTexts) => void;
   readonly onClose: () => void;
 }
-
-const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** The dialog. */
 export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialogProps) {
@@ -46,7 +45,7 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
               <button type="button" aria-pressed={version === chosen?.version} onClick={() => read(version)}>
                 <strong>Version {version}</strong>
                 <span className="soft small">
-                  {time.format(new Date(updatedAt))}, {updatedBy}
+                  <Moment at={updatedAt} />, {updatedBy}
                 </span>
               </button>
             </li>

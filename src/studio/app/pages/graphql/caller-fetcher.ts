@@ -1,8 +1,8 @@
 /** The fetcher of the GraphQL page: sends as the selected caller, and reports the answers to the page. */
 import { useMemo, useRef } from 'react';
 import { ApiError, noteAbsence } from '../../shared/api.ts';
+import { type Caller, credentialsOf, servicePath } from '../../shared/caller.ts';
 import { expireSession, session } from '../../shared/session.ts';
-import { type Caller, credentialsOf, servicePath } from './caller.ts';
 import type { Operation } from './plan-panel.tsx';
 import {
   asResult,

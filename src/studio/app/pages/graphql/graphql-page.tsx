@@ -1,14 +1,13 @@
 /** The GraphQL page: GraphiQL, its caller, and how the database ran the last operation. */
 import './graphql.css';
 import { lazy, Suspense, useState } from 'react';
-import { Choice } from '../../components/choice.tsx';
+import { CallerChoice } from '../../components/caller-choice.tsx';
 import { KeysForm } from '../../components/keys-form.tsx';
-import { UserSelect } from '../../components/user-select.tsx';
 import type { ApiError } from '../../shared/api.ts';
+import { chosenCaller } from '../../shared/caller.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { session, tokenCommand, useMayOperate } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
-import { type Caller, chosenCaller } from './caller.ts';
 import { useFetcher } from './caller-fetcher.ts';
 import { IntrospectionOff } from './introspection-off.tsx';
 import { type Operation, PlanPanel } from './plan-panel.tsx';
@@ -70,34 +69,6 @@ export function GraphqlPage() {
         <Editor fetcher={fetcher} examples={now.project.exampleOperations} hasHeaders={false} />
       </Suspense>
       {showsPlan && <PlanPanel operation={last} onClose={() => setShowsPlan(false)} />}
-    </div>
-  );
-}
-
-interface CallerChoiceProps {
-  readonly caller: Caller;
-  readonly onChoose: (caller: Caller) => void;
-}
-
-function CallerChoice({ caller, onChoose }: CallerChoiceProps) {
-  const { service } = useStore(apiKeys);
-  const mayOperate = useMayOperate();
-  const options = [
-    { name: 'anon', title: 'Anon' },
-    { name: 'user', title: 'User', isDisabled: !mayOperate },
-    { name: 'service', title: 'Service', isDisabled: service === '' && !mayOperate },
-  ] as const;
-  return (
-    <div className="row">
-      <Choice
-        label="Run as"
-        options={options}
-        chosen={caller.kind}
-        onChoose={(kind) => onChoose(kind === 'user' ? { kind, userId: null } : { kind })}
-      />
-      {caller.kind === 'user' && (
-        <UserSelect label="User" chosen={caller.userId} onChoose={({ id }) => onChoose({ kind: 'user', userId: id })} />
-      )}
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import type { GraphiQL } from 'graphiql';
 import type { ComponentProps } from 'react';
 import { ApiError, readEvents } from '../../shared/api.ts';
-import type { Credentials } from './caller.ts';
+import type { Credentials } from '../../shared/caller.ts';
 
 /** GraphiQL's fetcher; may also return more than one result. */
 export type Fetcher = ComponentProps<typeof GraphiQL>['fetcher'];

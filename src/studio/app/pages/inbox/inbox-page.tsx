@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { CapturedEmail } from '../../../../email/transport/inbox.ts';
 import { EmailFrame } from '../../components/email-frame.tsx';
 import { Link } from '../../components/link.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Empty, Problem } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { SignInCard } from '../../components/sign-in.tsx';
@@ -19,9 +20,6 @@ const views: readonly Tab<View>[] = [
   { name: 'text', title: 'Text' },
   { name: 'source', title: 'Source' },
 ];
-
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** The page. */
 export function InboxPage() {
@@ -105,9 +103,9 @@ function Entry({ email, to, isShown }: EntryProps) {
       <Link to={placeOf(to, email.id)} isCurrent={isShown}>
         <strong>{email.subject}</strong>
         <span className="soft small">{email.to}</span>
-        <time className="soft small" dateTime={email.capturedAt}>
-          {clock.format(new Date(email.capturedAt))}
-        </time>
+        <span className="soft small">
+          <Moment at={email.capturedAt} />
+        </span>
       </Link>
     </li>
   );
@@ -165,7 +163,7 @@ function Email({ email, to }: { readonly email: CapturedEmail; readonly to: stri
           <dd>{email.to}</dd>
           <dt>Time</dt>
           <dd>
-            <time dateTime={email.capturedAt}>{moment.format(new Date(email.capturedAt))}</time>
+            <Moment at={email.capturedAt} />
           </dd>
           <dt>Email</dt>
           <dd>{emailTitle(email.kind)}</dd>

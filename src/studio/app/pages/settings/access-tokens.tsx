@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import type { ListedToken } from '../../../../management/tokens/token-requests.ts';
 import { Dialog } from '../../components/dialog.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Empty, Fault, Waiting } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { useAnswer, useTask } from '../../shared/requests.ts';
@@ -67,8 +68,6 @@ interface TokenTableProps {
   readonly onRevoke: (token: ListedToken) => void;
 }
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-
 function TokenTable({ tokens, onRevoke }: TokenTableProps) {
   return (
     <Rows label="Access tokens" columns={['Name', 'Scopes', 'Created', 'Created with', 'Expires']} hasActions>
@@ -82,7 +81,9 @@ function TokenTable({ tokens, onRevoke }: TokenTableProps) {
               <code key={scope}>{scope}</code>
             ))}
           </td>
-          <td>{day.format(new Date(token.createdAt))}</td>
+          <td>
+            <Moment at={token.createdAt} isDay />
+          </td>
           <td>{describeMaker(token, tokens)}</td>
           <td>{describeEnd(token)}</td>
           <td>

@@ -1,5 +1,6 @@
 /** An access token as the management API lists it, and its descriptions on the page. */
 import type { ListedToken } from '../../../../management/tokens/token-requests.ts';
+import { momentText } from '../../components/moment.tsx';
 
 /** Scopes with their descriptions. */
 export const scopes = [
@@ -9,13 +10,11 @@ export const scopes = [
   { name: 'project:operate', title: 'Operate the project: act as any user, see plans, manage access tokens' },
 ] as const;
 
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-
 /** When it expires or expired. */
 export function describeEnd({ expiresAt }: Pick<ListedToken, 'expiresAt'>): string {
   if (expiresAt === null) return 'Never';
-  const end = new Date(expiresAt);
-  return end.getTime() <= Date.now() ? `Expired ${moment.format(end)}` : moment.format(end);
+  const end = momentText(expiresAt);
+  return new Date(expiresAt).getTime() <= Date.now() ? `Expired ${end}` : end;
 }
 
 const dayMs = 86_400_000;
@@ -40,6 +39,6 @@ export function possibleEnds(latest: string | null): readonly End[] {
     expiresAt: new Date(Date.now() + days * dayMs).toISOString(),
   }));
   if (latest === null) return [...ends, { title: 'Never', expiresAt: null }];
-  const last = { title: `With your own token: ${moment.format(new Date(latest))}`, expiresAt: latest };
+  const last = { title: `With your own token: ${momentText(latest)}`, expiresAt: latest };
   return [...ends.filter(({ expiresAt }) => new Date(expiresAt) < new Date(latest)), last];
 }

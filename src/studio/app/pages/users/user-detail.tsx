@@ -1,9 +1,10 @@
 /** A user's account, and the operator's actions on it. */
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { DeliveryTable } from '../../components/delivery-table.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Link } from '../../components/link.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Fault, Problem, Waiting } from '../../components/problem.tsx';
 import { listDeliveries } from '../../shared/deliveries.ts';
 import { useAnswer, useTask } from '../../shared/requests.ts';
@@ -128,8 +129,6 @@ function Actions({ user, onAct, onDone }: ActionsProps) {
   );
 }
 
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-
 function Facts({ user }: { readonly user: StudioUser }) {
   const providers = [...new Set(user.identities.map(({ provider }) => provider))].join(', ');
   const factors = (user.factors ?? []).filter(({ status }) => status === 'verified');
@@ -157,14 +156,13 @@ function Facts({ user }: { readonly user: StudioUser }) {
       </dd>
       {rows.map(([title, text]) => text !== null && <Fact key={title} title={title} text={text} />)}
       {times.map(
-        ([title, time]) =>
-          time !== undefined && <Fact key={title} title={title} text={moment.format(new Date(time))} />,
+        ([title, time]) => time !== undefined && <Fact key={title} title={title} text={<Moment at={time} />} />,
       )}
     </dl>
   );
 }
 
-function Fact({ title, text }: { readonly title: string; readonly text: string }) {
+function Fact({ title, text }: { readonly title: string; readonly text: ReactNode }) {
   return (
     <>
       <dt>{title}</dt>

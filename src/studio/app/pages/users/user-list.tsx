@@ -1,5 +1,6 @@
 /** One page of users, the search, and links to other pages. */
 import { Link } from '../../components/link.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { goTo } from '../../shared/router.ts';
@@ -50,8 +51,6 @@ export function UserList({ list: { users, total }, place, chosen }: UserListProp
   );
 }
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-
 interface EntryProps {
   readonly user: StudioUser;
   readonly place: ListPlace;
@@ -65,7 +64,13 @@ function Entry({ user, place, isChosen }: EntryProps) {
       <Link to={placeOf(place, user.id)} isCurrent={isChosen}>
         <strong>{nameOf(user)}</strong>
         <span className={isUsual ? 'badge on' : 'badge changed'}>{title}</span>
-        <span className="soft small">{fullNameOf(user) ?? `Created ${day.format(new Date(user.created_at))}`}</span>
+        <span className="soft small">
+          {fullNameOf(user) ?? (
+            <>
+              Created <Moment at={user.created_at} isDay />
+            </>
+          )}
+        </span>
       </Link>
     </li>
   );

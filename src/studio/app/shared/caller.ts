@@ -1,10 +1,10 @@
 /** The caller of operations. Operators need no service key: a path of the studio takes their access token. */
-import type { OperatorToken } from '../../../../auth/answers/operator-token.ts';
-import { ApiError, bearer } from '../../shared/api.ts';
-import { apiKeys } from '../../shared/keys.ts';
-import { session } from '../../shared/session.ts';
-import { createStore, type Store } from '../../shared/store.ts';
-import { actAsUser } from '../../shared/users.ts';
+import type { OperatorToken } from '../../../auth/answers/operator-token.ts';
+import { ApiError, bearer } from './api.ts';
+import { apiKeys } from './keys.ts';
+import { session } from './session.ts';
+import { createStore, type Store } from './store.ts';
+import { actAsUser } from './users.ts';
 
 /** The choice. */
 export type Caller =

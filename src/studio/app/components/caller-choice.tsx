@@ -1,0 +1,36 @@
+/** Chooses as whom operations run: anon, a user, or the service role. */
+import type { Caller } from '../shared/caller.ts';
+import { apiKeys } from '../shared/keys.ts';
+import { useMayOperate } from '../shared/session.ts';
+import { useStore } from '../shared/store.ts';
+import { Choice } from './choice.tsx';
+import { UserSelect } from './user-select.tsx';
+
+interface CallerChoiceProps {
+  readonly caller: Caller;
+  readonly onChoose: (caller: Caller) => void;
+}
+
+/** The choice. */
+export function CallerChoice({ caller, onChoose }: CallerChoiceProps) {
+  const { service } = useStore(apiKeys);
+  const mayOperate = useMayOperate();
+  const options = [
+    { name: 'anon', title: 'Anon' },
+    { name: 'user', title: 'User', isDisabled: !mayOperate },
+    { name: 'service', title: 'Service', isDisabled: service === '' && !mayOperate },
+  ] as const;
+  return (
+    <div className="row">
+      <Choice
+        label="Run as"
+        options={options}
+        chosen={caller.kind}
+        onChoose={(kind) => onChoose(kind === 'user' ? { kind, userId: null } : { kind })}
+      />
+      {caller.kind === 'user' && (
+        <UserSelect label="User" chosen={caller.userId} onChoose={({ id }) => onChoose({ kind: 'user', userId: id })} />
+      )}
+    </div>
+  );
+}

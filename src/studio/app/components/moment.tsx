@@ -1,0 +1,27 @@
+/** Times, in one format for all pages: the reader's language and zone. */
+
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+
+/** A time as text: day, hour, minute, second. @param at ISO 8601, or milliseconds since 1970. */
+export function momentText(at: string | number): string {
+  return moment.format(new Date(at));
+}
+
+interface MomentProps {
+  /** ISO 8601. */
+  readonly at: string;
+  /** Shows the day alone. */
+  readonly isDay?: boolean;
+}
+
+/** A time; whoever rests on it reads its zone, too. */
+export function Moment({ at, isDay = false }: MomentProps) {
+  const time = new Date(at);
+  return (
+    <time dateTime={at} title={exact.format(time)}>
+      {(isDay ? day : moment).format(time)}
+    </time>
+  );
+}
