@@ -30,18 +30,23 @@ interface LatencyRow {
   readonly databasePercent: number;
 }
 
+interface Requests {
+  readonly perSecond: number;
+  readonly p99Ms: number;
+}
+
 /** What was measured. */
 export interface LiveResult {
   readonly latencies: readonly LatencyRow[];
-  /** One row by key over 8 sockets, with a change every 100 ms, without subscribers and beside 1,000 groups. */
-  readonly requests: readonly { readonly title: string; readonly perSecond: number; readonly p99Ms: number }[];
+  /** One row by key over 8 sockets, with a change every 100 ms, without subscribers and then beside 1,000 groups, in one process. */
+  readonly requests: readonly { readonly mode: Mode; readonly alone: Requests; readonly beside: Requests }[];
   readonly idle: readonly {
     readonly mode: Mode;
     readonly kibEach: number;
     readonly gatewayPercent: number;
     readonly databasePercent: number;
   }[];
-  /** Commits a second; null without pgbench. */
+  /** Commits a second, without and with the triggers by turns; null without pgbench. */
   readonly commits: readonly { readonly writers: number; readonly plain: number; readonly exact: number }[] | null;
 }
 
@@ -84,12 +89,10 @@ export async function measureLive(
   db: BenchDatabase,
   { seconds, poolSize }: { readonly seconds: number; readonly poolSize: number },
 ): Promise<LiveResult> {
-  const commits: { writers: number; plain: number; exact: number }[] = [];
   const latencies: LatencyRow[] = [];
   const requests: LiveResult['requests'][number][] = [];
   const idle: LiveResult['idle'][number][] = [];
   await makeSchema(db);
-  const plain = [8, 32].map((writers) => measureCommits(db, writers, seconds));
   for (const mode of ['default', 'polling', 'exact'] as const) {
     if (mode === 'exact') installExact(db);
     const { target } = await startOurs({ databaseUrl: db.loginUrl, poolSize, schema: 'live', more });
@@ -98,20 +101,20 @@ export async function measureLive(
         latencies.push(await measureLatency(db, target, scenario, mode, seconds));
         console.error(`${scenario.title}, ${mode}: p95 ${Math.round(latencies.at(-1)?.p95Ms ?? 0)} ms`);
       }
-      if (mode === 'default') requests.push(await measureRequests(db, target, 'without', seconds));
       if (mode !== 'polling') {
-        requests.push(await measureRequests(db, target, mode, seconds));
+        // The two in one process: another one is quicker or slower by chance.
+        const alone = await measureRequests(db, target, 0, seconds);
+        const beside = await measureRequests(db, target, 1000, seconds);
+        requests.push({ mode, alone, beside });
+        console.error(`requests beside groups, ${mode}: ${share(beside.perSecond, alone.perSecond)}`);
         idle.push(await measureIdle(db, target, mode));
       }
     } finally {
       await target.stop();
     }
   }
-  for (const [index, writers] of [8, 32].entries()) {
-    const [before, after] = [plain[index], measureCommits(db, writers, seconds)];
-    if (before != null && after !== null) commits.push({ writers, plain: before, exact: after });
-  }
-  return { latencies, requests, idle, commits: commits.length === 0 ? null : commits };
+  const hasPgbench = spawnSync('pgbench', ['--version']).status === 0;
+  return { latencies, requests, idle, commits: hasPgbench ? await compareCommits(db, seconds) : null };
 }
 
 async function makeSchema(db: BenchDatabase): Promise<void> {
@@ -165,8 +168,8 @@ async function measureLatency(
 /** Numbers are never written twice. */
 let counter = 0;
 
-async function measureRequests(db: BenchDatabase, target: Target, mode: Mode | 'without', seconds: number) {
-  const watchers = await startWatchers(target.port, mode === 'without' ? [] : numbers(1000), 'live');
+async function measureRequests(db: BenchDatabase, target: Target, groups: number, seconds: number): Promise<Requests> {
+  const watchers = await startWatchers(target.port, numbers(groups), 'live');
   const writer = new pg.Client({ connectionString: db.ownerUrl });
   await writer.connect();
   let isOver = false;
@@ -182,9 +185,7 @@ async function measureRequests(db: BenchDatabase, target: Target, mode: Mode | '
     const asked = numbers(1000).map((id) => ourRequest(query, { id }));
     await measureRun(db, target, { requests: asked, sockets: 8, seconds: 2 });
     const measured = await measureRun(db, target, { requests: asked, sockets: 8, seconds: seconds * 2 });
-    const title = mode === 'without' ? 'no subscribers' : `1,000 groups, ${mode}`;
-    console.error(`${title}: ${Math.round(measured.requestsPerSecond)} requests/s`);
-    return { title, perSecond: measured.requestsPerSecond, p99Ms: measured.p99Ms };
+    return { perSecond: measured.requestsPerSecond, p99Ms: measured.p99Ms };
   } finally {
     isOver = true;
     await writing;
@@ -222,9 +223,26 @@ function startUsage(db: BenchDatabase, target: Target) {
   };
 }
 
-/** Updates of one row, each a transaction; null without pgbench. */
-function measureCommits(db: BenchDatabase, writers: number, seconds: number): number | null {
-  if (spawnSync('pgbench', ['--version']).status !== 0) return null;
+/** Rounds of both, whose sums are compared. */
+const commitRounds = 3;
+
+async function compareCommits(db: BenchDatabase, seconds: number) {
+  const commits: { writers: number; plain: number; exact: number }[] = [];
+  for (const writers of [8, 32]) {
+    let [plain, exact] = [0, 0];
+    for (let round = 0; round < commitRounds; round += 1) {
+      await db.run(['alter table live.entry disable trigger pgreflect_live']);
+      plain += measureCommits(db, writers, seconds) / commitRounds;
+      await db.run(['alter table live.entry enable always trigger pgreflect_live']);
+      exact += measureCommits(db, writers, seconds) / commitRounds;
+    }
+    commits.push({ writers, plain, exact });
+  }
+  return commits;
+}
+
+/** Updates of one row, each a transaction. @returns How many a second. */
+function measureCommits(db: BenchDatabase, writers: number, seconds: number): number {
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-live-'));
   try {
     const file = join(directory, 'script.sql');
@@ -243,7 +261,6 @@ function measureCommits(db: BenchDatabase, writers: number, seconds: number): nu
 
 /** The tables. */
 export function printLive({ latencies, requests, idle, commits }: LiveResult): string {
-  const alone = requests[0]?.perSecond ?? 1;
   const percent = (value: number) => value.toFixed(1);
   return [
     table(
@@ -273,11 +290,9 @@ export function printLive({ latencies, requests, idle, commits }: LiveResult): s
     ),
     table(
       ['requests beside a change every 100 ms', 'requests/s', 'of no subscribers', 'p99 ms'],
-      requests.map(({ title, perSecond, p99Ms }) => [
-        title,
-        whole(perSecond),
-        `${(perSecond / alone).toFixed(2)} ×`,
-        p99Ms.toFixed(2),
+      requests.flatMap(({ mode, alone, beside }) => [
+        [`no subscribers, ${mode} mode`, whole(alone.perSecond), '', alone.p99Ms.toFixed(2)],
+        ['1,000 groups', whole(beside.perSecond), share(beside.perSecond, alone.perSecond), beside.p99Ms.toFixed(2)],
       ]),
       1,
     ),
@@ -300,12 +315,16 @@ export function printLive({ latencies, requests, idle, commits }: LiveResult): s
               String(writers),
               whole(plain),
               whole(exact),
-              `${(exact / plain).toFixed(2)} ×`,
+              share(exact, plain),
             ]),
             1,
           ),
         ]),
   ].join('\n');
+}
+
+function share(part: number, all: number): string {
+  return `${(part / all).toFixed(2)} ×`;
 }
 
 function at(sorted: readonly number[], share: number): number {
