@@ -2,12 +2,15 @@
 import type { ExternalCall, Observe } from './observation.ts';
 import { inSpan } from './trace/current-span.ts';
 
-/** @param isRefusal Whether the error is the other's answer, such as a refused recipient, and no failure. */
+/** How a call did not succeed. */
+export type FailedOutcome = Exclude<ExternalCall['outcome'], 'success'>;
+
+/** @param outcomeOf What an error of the call is; default: a failure. */
 export async function observeCall<T>(
   observe: Observe,
   call: Pick<ExternalCall, 'service' | 'name'>,
   run: () => Promise<T>,
-  isRefusal: (error: unknown) => boolean = () => false,
+  outcomeOf: (error: unknown) => FailedOutcome = () => 'failed',
 ): Promise<T> {
   const since = performance.now();
   const ended = (outcome: ExternalCall['outcome']) =>
@@ -17,7 +20,7 @@ export async function observeCall<T>(
     ended('success');
     return answer;
   } catch (error) {
-    ended(isRefusal(error) ? 'refused' : 'failed');
+    ended(outcomeOf(error));
     throw error;
   }
 }

@@ -74,8 +74,8 @@ export interface ExternalCall {
   readonly service: 'hook' | 'provider' | 'captcha' | 'email' | 'text';
   /** Which of them, as the configuration names it. */
   readonly name: string;
-  /** `refused`: by its answer. */
-  readonly outcome: 'success' | 'refused' | 'failed';
+  /** `refused`: by the other, who works, such as a mail server that does not know the recipient. `distrusted`: by us. */
+  readonly outcome: 'success' | 'refused' | 'distrusted' | 'failed';
   readonly durationMs: number;
 }
 

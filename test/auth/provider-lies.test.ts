@@ -103,9 +103,29 @@ test('an ID token with another issuer, audience, nonce, key or time is not belie
   expect(reasons).toHaveLength(Object.keys(lies).length);
   for (const claim of ['iss', 'aud', 'nonce', 'exp']) expect(reasons.join()).toMatch(new RegExp(`\\b${claim}\\b`));
   expect(reasons.join()).not.toMatch(/accounts\.google|them|another/);
+  const outcomes = () => auth.observations.flatMap((seen) => (seen.kind === 'external_call' ? [seen.outcome] : []));
+  // What a working provider does not answer.
+  const nonsense = ['no nonce', 'no signature', 'a shared secret', 'no ID token', 'no JSON', 'no object'];
+  expect(outcomes()).toEqual(Object.keys(lies).map((name) => (nonsense.includes(name) ? 'failed' : 'distrusted')));
   // What is not a lie gets in: all of the above would be nothing if that failed, too.
   const stop = await withClaims(auth, { at_hash: half('of the provider') });
   expect(await userOf(auth, stop)).toMatchObject({ email: 'eve@x.test' });
+});
+
+test('an error of the provider counts as refused where it is about the code, and otherwise as failed', async () => {
+  const auth = await withLiar();
+  const counted: Record<string, string | undefined> = {};
+  for (const error of ['invalid_grant', 'invalid_client', 'unauthorized_client', 'server_error']) {
+    await signIn(auth, async () => ({ status: error === 'server_error' ? 500 : 400, body: { error } }));
+    const calls = auth.observations.flatMap((seen) => (seen.kind === 'external_call' ? [seen.outcome] : []));
+    counted[error] = calls.at(-1);
+  }
+  const failed = { invalid_client: 'failed', unauthorized_client: 'failed', server_error: 'failed' };
+  expect(counted).toEqual({ invalid_grant: 'refused', ...failed });
+  // Claims that cannot be stored are valid, and of no use.
+  await withClaims(auth, { sub: 'nul\0' });
+  const last = auth.observations.findLast((seen) => seen.kind === 'external_call');
+  expect(last).toMatchObject({ service: 'provider', name: 'keycloak', outcome: 'distrusted' });
 });
 
 test('clocks may differ by seconds, not by minutes', async () => {

@@ -62,13 +62,18 @@ test('metrics count attempts by method and result, calls to other services, emai
     'refresh refresh_token success': 1,
     'sign_up email success': 2,
     'sign_up email unexpected_failure': 1,
+    'sign_up email captcha_failed': 1,
     'verify signup otp_expired': 1,
     'sign_in provider success': 1,
   });
   expect(of('external_call_duration_seconds_count')).toEqual({
-    'hook before_user_created success': 3,
+    'hook before_user_created success': 5,
     'hook before_user_created failed': 1,
     'provider keycloak success': 1,
+    'captcha turnstile success': 7,
+    'captcha turnstile refused': 1,
+    'text vonage success': 1,
+    'text vonage failed': 1,
     'email smtp success': 1,
     'email smtp refused': 1,
   });

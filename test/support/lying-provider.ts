@@ -10,7 +10,7 @@ import { atEnd } from './when-over.ts';
 /** The running provider. */
 export interface LyingProvider {
   readonly issuer: string;
-  /** What it answers, by path; a function is asked each time. A test changes what it needs. */
+  /** What it answers, by path; a function is asked each time. With `status` and `body`: an error. A test changes what it needs. */
   readonly answers: Record<string, unknown>;
   /** Paths that were asked for, oldest first. */
   readonly asked: string[];
@@ -19,6 +19,14 @@ export interface LyingProvider {
   /** The same without a signature. */
   pretend(claims: JWTPayload): string;
 }
+
+interface Refusal {
+  readonly status: number;
+  readonly body: object;
+}
+
+const isRefusal = (answer: unknown): answer is Refusal =>
+  typeof answer === 'object' && answer !== null && 'status' in answer && 'body' in answer;
 
 /** Starts it; stopped after the test file. */
 export async function startLyingProvider(audience: string): Promise<LyingProvider> {
@@ -30,8 +38,9 @@ export async function startLyingProvider(audience: string): Promise<LyingProvide
     const answer = answers[path];
     const body = typeof answer === 'function' ? answer() : answer;
     if (body === undefined) return void response.writeHead(404).end();
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    const { status, sent } = isRefusal(body) ? { status: body.status, sent: body.body } : { status: 200, sent: body };
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(typeof sent === 'string' ? sent : JSON.stringify(sent));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   atEnd(() => void server.close().closeAllConnections());

@@ -59,9 +59,10 @@ export function createHooks(parts: HookParts): Hooks {
   return {
     async ask(tx, call) {
       try {
-        const isRefusal = (error: unknown) => error instanceof HookError && error.reason === null;
+        const outcomeOf = (error: unknown) =>
+          error instanceof HookError && error.reason === null ? 'refused' : 'failed';
         const ask = async () => readAnswer(await askTarget(parts, tx, call));
-        return await observeCall(parts.observe, { service: 'hook', name: call.name }, ask, isRefusal);
+        return await observeCall(parts.observe, { service: 'hook', name: call.name }, ask, outcomeOf);
       } catch (error) {
         const reason = error instanceof HookError ? error.reason : null;
         if (reason !== null) parts.observe({ kind: 'hook_failed', hook: call.name, reason });

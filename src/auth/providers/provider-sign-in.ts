@@ -4,8 +4,9 @@
  */
 import type { Configuration } from 'openid-client';
 import type { Clock } from '../../shared/clock.ts';
-import { observeCall } from '../../shared/external-call.ts';
+import { type FailedOutcome, observeCall } from '../../shared/external-call.ts';
 import type { Observe } from '../../shared/observation.ts';
+import { AuthError } from '../model/auth-error.ts';
 import { type ExternalUser, toExternalUser } from './external-user.ts';
 import { configurePlain, type FindIssuer, type Issuer } from './issuers.ts';
 import type { ApiUser, Claims, PlainProvider } from './plain-provider.ts';
@@ -61,13 +62,15 @@ export function createProviderSignIn(findIssuer: FindIssuer, clock: Clock, obser
     startUrl: async (settings, start) => buildStart(await configure(settings, findIssuer), settings, start),
     finish: (settings, answer) => {
       const finish = () => finishSignIn(settings, answer, findIssuer, clock);
-      return observeCall(observe, { service: 'provider', name: settings.name }, finish, isRefusal);
+      return observeCall(observe, { service: 'provider', name: settings.name }, finish, outcomeOf);
     },
   };
 }
 
-function isRefusal(error: unknown): boolean {
-  return !(error instanceof ProviderError) || error.failure !== 'unreachable';
+/** Claims that cannot be stored are an AuthError. */
+function outcomeOf(error: unknown): FailedOutcome {
+  if (error instanceof ProviderError) return error.outcome;
+  return error instanceof AuthError ? 'distrusted' : 'failed';
 }
 
 function clientOf({ clientIds, secret }: ProviderSettings) {

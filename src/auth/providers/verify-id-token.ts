@@ -1,6 +1,6 @@
 /** Verifies an ID token (signature, issuer, times) and returns its claims. The caller checks the audience. */
 import { createHash } from 'node:crypto';
-import { decodeProtectedHeader, jwtVerify } from 'jose';
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import { algorithms } from '../../config/json-web-keys.ts';
 import { sameText } from '../../shared/same-text.ts';
 import type { Time } from '../../shared/times.ts';
@@ -34,7 +34,8 @@ export async function verifyIdToken(
       currentDate: new Date(now),
     });
     const iat = payload.iat ?? 0;
-    if (iat > now / 1000 + clockToleranceSeconds) throw new Error('The token is from the future.');
+    if (iat > now / 1000 + clockToleranceSeconds)
+      throw new errors.JWTClaimValidationFailed('from the future', payload, 'iat');
     if (given.accessToken) assertAccessToken(payload, given.idToken, given.accessToken);
     return payload;
   } catch (error) {
@@ -43,7 +44,8 @@ export async function verifyIdToken(
 }
 
 /** `at_hash` is the first half of the digest of the signature's algorithm. */
-function assertAccessToken({ at_hash: expected }: Claims, idToken: string, accessToken: string): void {
+function assertAccessToken(claims: JWTPayload, idToken: string, accessToken: string): void {
+  const { at_hash: expected } = claims;
   if (expected === undefined) return;
   const { alg = '' } = decodeProtectedHeader(idToken);
   const bits = /\d{3}$/.exec(alg)?.[0] ?? '512';
@@ -52,5 +54,5 @@ function assertAccessToken({ at_hash: expected }: Claims, idToken: string, acces
     .digest();
   const computed = digest.subarray(0, digest.length / 2).toString('base64url');
   if (typeof expected !== 'string' || !sameText(computed, expected))
-    throw new Error('The access token is another one.');
+    throw new errors.JWTClaimValidationFailed('of another access token', claims, 'at_hash');
 }

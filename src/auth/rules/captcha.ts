@@ -54,29 +54,38 @@ export function createCaptchaCheck({ egress, observe, limits = captchaLimits }: 
     const url = config.security_captcha_url || services[config.security_captcha_provider];
     const form = { secret: config.security_captcha_secret?.trim() ?? '', response, ...(ip && { remoteip: ip }) };
     const signal = AbortSignal.timeout(limits.timeoutMs);
-    const ask = () =>
-      postLimited(url, {
+    const ask = async () => {
+      const answer = await postLimited(url, {
         headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
         body: new URLSearchParams(form).toString(),
         signal,
         maxBytes: limits.maxAnswerBytes,
         fetch: egress.fetchFor(url),
       });
+      judge(answer, observe);
+    };
     const call = { service: 'captcha', name: config.security_captcha_provider } as const;
-    const observed = () => observeCall(observe, call, ask);
-    const answer = await limit(observed, performance.now() + limits.timeoutMs).catch((error: unknown) => {
+    const outcomeOf = (error: unknown) => (error instanceof CaptchaRefusal ? 'refused' : 'failed');
+    const observed = () => observeCall(observe, call, ask, outcomeOf);
+    await limit(observed, performance.now() + limits.timeoutMs).catch((error: unknown) => {
       throw error instanceof AuthError ? error : failure(error);
     });
-    const verdict = parseJson(answer.text);
-    if (!isObject(verdict)) throw failure(new Error(`the service answered ${answer.status} without a JSON object`));
-    if (answer.status === 200 && verdict.success === true) return;
-    const codes = errorCodes(verdict);
-    if (codes.some((code) => code.endsWith('-secret'))) {
-      const message = `The captcha service refuses requests: ${codes.join(', ')}.`;
-      observe({ kind: 'warning', message, hint: 'Check security_captcha_secret and security_captcha_provider.' });
-    }
-    throw refusal(codes);
   };
+}
+
+/** The service works, and does not accept the token of the person. */
+class CaptchaRefusal extends AuthError {}
+
+/** @throws AuthError unless the captcha was solved. */
+function judge(answer: Awaited<ReturnType<typeof postLimited>>, observe: Observe): void {
+  const verdict = parseJson(answer.text);
+  if (!isObject(verdict)) throw failure(new Error(`the service answered ${answer.status} without a JSON object`));
+  if (answer.status === 200 && verdict.success === true) return;
+  const codes = errorCodes(verdict);
+  if (!codes.some((code) => code.endsWith('-secret'))) throw refusal(codes, CaptchaRefusal);
+  const message = `The captcha service refuses requests: ${codes.join(', ')}.`;
+  observe({ kind: 'warning', message, hint: 'Check security_captcha_secret and security_captcha_provider.' });
+  throw refusal(codes);
 }
 
 /** The service's codes go to the client and the log: short words only. */
@@ -86,8 +95,8 @@ function errorCodes(verdict: Readonly<Record<string, unknown>>): readonly string
   return words.filter((code): code is string => typeof code === 'string' && /^[\w-]{1,50}$/.test(code)).slice(0, 10);
 }
 
-function refusal(codes: readonly string[]): AuthError {
-  return new AuthError('captcha_failed', `captcha protection: request disallowed (${codes.join(', ')})`);
+function refusal(codes: readonly string[], Kind = AuthError): AuthError {
+  return new Kind('captcha_failed', `captcha protection: request disallowed (${codes.join(', ')})`);
 }
 
 function failure(cause: unknown): AuthError {

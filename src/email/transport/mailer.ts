@@ -5,7 +5,7 @@
  * same; after a change, the old one finishes its messages.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { observeCall } from '../../shared/external-call.ts';
+import { type FailedOutcome, observeCall } from '../../shared/external-call.ts';
 import { parseExtraHeaders } from '../message/extra-headers.ts';
 import type { EmailMessage } from '../message/message.ts';
 import { type CapturedTransportParts, createCapturedTransport } from './captured-transport.ts';
@@ -65,11 +65,11 @@ function chosen(config: AuthConfig, parts: MailerParts): Chosen | null {
   return { key: JSON.stringify(settings), open: () => createSmtpTransport(settings, parts) };
 }
 
-/** The server took the call, and not this message. */
-function isRefusal(error: unknown): boolean {
-  return (
-    error instanceof EmailError && ['recipient_refused', 'message_refused', 'recipient_later'].includes(error.code)
-  );
+/** `refused`: the server took the call, and not this message. */
+function outcomeOf(error: unknown): FailedOutcome {
+  const isRefusal =
+    error instanceof EmailError && ['recipient_refused', 'message_refused', 'recipient_later'].includes(error.code);
+  return isRefusal ? 'refused' : 'failed';
 }
 
 /** Makes the mailer; connects when first used. */
@@ -122,7 +122,7 @@ export function createMailer(parts: MailerParts): Mailer {
       const call = { service: 'email', name: config.mailer_transport } as const;
       const send = (message: EmailMessage) => transport.send(message);
       const observed = (message: EmailMessage) =>
-        transport === captured ? send(message) : observeCall(parts.observe, call, () => send(message), isRefusal);
+        transport === captured ? send(message) : observeCall(parts.observe, call, () => send(message), outcomeOf);
       const results = await Promise.allSettled(messages.map(observed));
       return results.map((result) => {
         if (result.status === 'rejected') throw result.reason;
