@@ -12,7 +12,15 @@ import { type AuthReferenceEntry, authFlagName, authReference } from '../config/
 import type { Problem } from '../config/config-error.ts';
 import type { Sources } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';
-import { environmentName, flagName, type OptionName, optionNames, optionOf, serving } from '../config/options.ts';
+import {
+  type CommandName,
+  environmentName,
+  flagName,
+  type OptionName,
+  optionNames,
+  optionOf,
+  serving,
+} from '../config/options.ts';
 import { isList } from '../config/value-kinds.ts';
 import { supportedRange } from '../postgres/supported.ts';
 import type { Command, CommandContext, ListedCommand } from './shared/command.ts';
@@ -78,7 +86,7 @@ function defineCommand(sub: Program, command: LoadedCommand, edge: Edge): void {
     'Configuration file (default: pgreflect.toml, if it exists; environment: PGREFLECT_CONFIG)',
   );
   sub.addOption(config.helpGroup('Of this command:').argParser(collect));
-  for (const name of names) for (const option of toCommanderOptions(name)) sub.addOption(option);
+  for (const name of names) for (const option of toCommanderOptions(name, command.name)) sub.addOption(option);
   if (takesAuthFlags(command)) {
     for (const name of authFieldNames) for (const option of toAuthOptions(name)) sub.addOption(option);
     sub.addHelpText('after', `\n${printAuthFlags(helpWidth)}`);
@@ -95,10 +103,10 @@ function takesAuthFlags({ name }: ListedCommand): boolean {
 }
 
 /** The option, and for a switch its negation, which the help leaves out. */
-function toCommanderOptions(name: OptionName): readonly Option[] {
+function toCommanderOptions(name: OptionName, command: CommandName): readonly Option[] {
   const known = optionOf(name);
   const value = known.placeholder === null ? '[true|false]' : `<${known.placeholder}>`;
-  const option = new Option(`--${flagName(name)} ${value}`, `${known.doc} ${facts(name)}`);
+  const option = new Option(`--${flagName(name)} ${value}`, `${known.docs?.[command] ?? known.doc} ${facts(name)}`);
   return withNegation(option.helpGroup(`${known.group}:`), known.placeholder === null);
 }
 

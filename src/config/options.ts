@@ -67,6 +67,8 @@ export interface OptionDefinition {
   readonly commands: readonly CommandName[];
   /** One sentence for `--help` and the reference. */
   readonly doc: string;
+  /** The sentence for commands that use it otherwise. */
+  readonly docs?: Readonly<Partial<Record<CommandName, string>>>;
 }
 
 /** Commands that run the gateway; they also take the auth configuration fields. */
@@ -99,10 +101,12 @@ export const options = {
     doc: 'Connection string of the login role, usually authenticator. It must be able to `set role` to the API roles.' }),
   adminDatabaseUrl: database('URL', connectionString, null,
     { secret: true, defaultNote: 'the same as --database-url', inPlace: true, commands: ['serve', 'init', 'tokens', 'config', 'users'],
-    doc: 'Connection string of the auth role, auth_admin by default. For init: of a role that can create roles.' }),
+    doc: 'Connection string of the auth role, auth_admin by default.',
+    docs: { init: 'Connection string of a role that can create roles.' } }),
   adoptRole: database('NAMES', names, null, { commands: ['serve', 'init', 'tokens', 'config', 'users'],
     defaultNote: 'superusers, the login and its members',
-    doc: 'Further roles to trust as owners of the auth tables. init: also roles that exist and that others may act as.' }),
+    doc: 'Further roles to trust as owners of the auth tables.',
+    docs: { init: 'Further roles to trust as owners of the auth tables; also roles that exist and that others may act as.' } }),
   readReplicaUrl: database('URL', connectionString, null, { secret: true, repeatable: true, inPlace: true, commands: ['serve'],
     doc: 'Streaming replica for query operations; mutations go to the primary. Repeat for several replicas (file: a list; variable: separated by spaces). Each URL names one server.' }),
   maxReplicaLagMs: database('MS', integerBetween(100, 86_400_000), '5000', { commands: ['serve'],

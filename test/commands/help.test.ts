@@ -38,6 +38,14 @@ test.each(['start', 'serve', 'init', 'keys', 'schema', 'check', 'explain'])(
   },
 );
 
+test('the help of a command describes its own use of an option', async () => {
+  const [ofTokens, ofInit] = [await runCommand(['tokens', '--help']), await runCommand(['init', '--help'])];
+  expect(ofTokens.out).toMatch(
+    /--admin-database-url <URL> +Connection string of the auth role, auth_admin by default\. \(/,
+  );
+  expect(ofInit.out).toMatch(/--admin-database-url <URL> +Connection string of a role that can create roles\. \(/);
+});
+
 test('a mistyped command names the nearest one', async () => {
   const { code, err } = await runCommand(['strat']);
   expect(code).toBe(1);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
@@ -116,6 +116,12 @@ test('starts with the example, answers the line it prints, keeps data over a res
   there.close();
   const taken = await runProcess(['start', '--port', String(port)], { directory });
   expect(taken.err).toContain('Choose another port, or let one be chosen that is free: --port 0');
+  // Nothing is left in a folder without a project, and npm takes options for itself.
+  const empty = temporaryDirectory();
+  const env = { npm_lifecycle_event: 'start' };
+  const byNpm = await runProcess(['start', '--port', String(port)], { directory: empty, env });
+  expect(byNpm.err).toContain('let one be chosen that is free: npm start -- --port 0');
+  expect(readdirSync(empty)).toEqual([]);
 
   const again = await start(directory);
   expect(again.command.text()).toContain(`Warning: another program uses port ${port}; the database has `);

@@ -70,7 +70,7 @@ test('docs/options.md lists every option with its default, its names and its mea
       environment.map((name) => `\`${name}\``).join(', '),
       fallback,
       option.commands.join(', '),
-      option.doc,
+      [option.doc, ...Object.entries(option.docs ?? {}).map(([command, doc]) => `For ${command}: ${doc}`)].join(' '),
     ];
     return {
       key,

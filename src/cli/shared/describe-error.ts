@@ -14,7 +14,7 @@ export function describeError(error: unknown): string {
   if (error instanceof ConfigError || error instanceof CommandError) return listProblems(error.problems);
   if (error instanceof EmbeddedServerError) return listProblems([{ problem: error.message, fix: error.hint }]);
   if (error instanceof DatabaseError) return listProblems([describeDatabaseError(error, null)]);
-  if (isOfFile(error)) return listProblems([{ problem: `${error.message}.`, fix: fileAdvice }]);
+  if (isOfFile(error)) return listProblems([{ problem: describeFile(error), fix: fileAdvice }]);
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `pgreflect failed with an unexpected error. Please report this:\n${stack}`;
 }
@@ -23,6 +23,21 @@ export function describeError(error: unknown): string {
 function isOfFile(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'path' in error;
 }
+
+/** `"/srv/.pgreflect" cannot be created (EACCES: permission denied).` */
+function describeFile({ path, syscall = '', code, message }: NodeJS.ErrnoException): string {
+  const [, reason = code] = /^(E\w+: [^,]+),/.exec(message) ?? [];
+  return `"${path}" cannot be ${verbs.get(syscall) ?? 'used'} (${reason}).`;
+}
+
+const verbs: ReadonlyMap<string, string> = new Map([
+  ['mkdir', 'created'],
+  ['open', 'opened'],
+  ['rename', 'renamed'],
+  ['unlink', 'deleted'],
+  ['rmdir', 'deleted'],
+  ['scandir', 'read'],
+]);
 
 function listProblems(problems: readonly Problem[]): string {
   const heading = problems.length === 1 ? 'There is 1 problem:' : `There are ${problems.length} problems:`;

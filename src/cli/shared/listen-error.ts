@@ -18,7 +18,7 @@ function describeListenError(error: unknown, { host, port, metricsPort = null }:
     case 'EADDRINUSE':
       return {
         problem: `Port ${refused} is in use by another program.`,
-        fix: `Choose another port, or let one be chosen that is free: ${flag} 0`,
+        fix: `Choose another port, or let one be chosen that is free: ${ofScript()}${flag} 0`,
       };
     case 'EACCES':
       return {
@@ -34,6 +34,11 @@ function describeListenError(error: unknown, { host, port, metricsPort = null }:
     default:
       return null;
   }
+}
+
+/** `npm start` takes options for itself. Other scripts of npm, such as `npm run pgreflect --`, were typed with options already. */
+function ofScript(): string {
+  return process.env.npm_lifecycle_event === 'start' ? 'npm start -- ' : '';
 }
 
 /** Rethrows the error of a server that cannot listen, described if the operating system refused the address. */

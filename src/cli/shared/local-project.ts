@@ -3,7 +3,17 @@
  * Readable only for its owner, and ignored by Git. Beside it, `process` contains the running process and its address.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type ApiKeys, makeApiKeys, makeSecret } from '../../config/keys.ts';
 import { projectRef } from '../../config/value-kinds.ts';
@@ -154,7 +164,15 @@ export function claimProject(directory: string): () => void {
   }
   makeDirectory(directory);
   writeFileSync(path, `${process.pid}\n`);
-  return () => rmSync(path, { force: true });
+  return () => {
+    rmSync(path, { force: true });
+    removeEmpty(directory);
+  };
+}
+
+/** A start that was refused leaves no trace. */
+function removeEmpty(directory: string): void {
+  if (readdirSync(directory).join() === '.gitignore') rmSync(directory, { recursive: true, force: true });
 }
 
 /** Publishes the address of the running project for other commands. Not secret: anyone may read it. */
