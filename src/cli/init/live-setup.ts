@@ -17,6 +17,7 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { changeFunction, hasLive, planTriggers } from '../shared/change-triggers.ts';
+import { isCurrent } from './is-current.ts';
 import { type RoleSetup, runStep, type StepOutcome } from './role-setup.ts';
 import { ownWatch } from './watch-setup.ts';
 
@@ -99,22 +100,18 @@ async function isInstalled(
   schemas: readonly string[],
   login: string,
 ): Promise<boolean> {
-  const [row] = await tx.query(
-    `select (select pg_catalog.array_agg(p.prosrc) from pg_catalog.pg_proc p
-        where p.oid in (pg_catalog.to_regprocedure($1)::pg_catalog.oid, pg_catalog.to_regprocedure($2)::pg_catalog.oid)) as sources,
-      pg_catalog.num_nulls(pg_catalog.to_regclass('pgreflect.live_change'), pg_catalog.to_regclass('pgreflect.live_mark'),
-        pg_catalog.to_regclass('pgreflect.live_schema')) as missing,
-      coalesce(pg_catalog.has_schema_privilege(r.oid, pg_catalog.to_regnamespace('pgreflect')::pg_catalog.oid, 'usage')
-        and pg_catalog.has_table_privilege(r.oid, pg_catalog.to_regclass('pgreflect.live_change')::pg_catalog.oid, 'select')
-        and pg_catalog.has_table_privilege(r.oid, pg_catalog.to_regclass('pgreflect.live_change')::pg_catalog.oid, 'delete')
-        and pg_catalog.has_table_privilege(r.oid, pg_catalog.to_regclass('pgreflect.live_schema')::pg_catalog.oid, 'select'), false) as may_read
-    from pg_catalog.pg_roles r where r.rolname = $3`,
-    [...functions, login],
+  if (!(await isCurrent(tx, 'live.sql', functions))) return false;
+  const [found] = await tx.query(
+    `select pg_catalog.num_nulls(pg_catalog.to_regclass('pgreflect.live_change'), pg_catalog.to_regclass('pgreflect.live_mark'),
+        pg_catalog.to_regclass('pgreflect.live_schema')) = 0
+      and pg_catalog.has_schema_privilege(r.oid, 'pgreflect', 'usage')
+      and pg_catalog.has_table_privilege(r.oid, pg_catalog.to_regclass('pgreflect.live_change')::pg_catalog.oid, 'select')
+      and pg_catalog.has_table_privilege(r.oid, pg_catalog.to_regclass('pgreflect.live_change')::pg_catalog.oid, 'delete')
+      and pg_catalog.has_table_privilege(r.oid, pg_catalog.to_regclass('pgreflect.live_schema')::pg_catalog.oid, 'select') as may_read
+    from pg_catalog.pg_roles r where r.rolname = $1`,
+    [login],
   );
-  const { sources, missing, may_read: mayRead } = (row ?? {}) as Readonly<Record<string, unknown>>;
-  const text = loadSqlFile('live.sql');
-  const isCurrent = Array.isArray(sources) && sources.length === 2 && sources.every((source) => text.includes(source));
-  if (!isCurrent || missing !== 0 || mayRead !== true) return false;
+  if (found?.may_read !== true) return false;
   // The schema may have come after the look. From here on nothing else takes the name of what is read.
   await tx.query('lock table pgreflect.live_schema in access share mode');
   await refuseForeign(tx, own);

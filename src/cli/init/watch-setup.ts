@@ -4,6 +4,7 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine } from '../../shared/one-line.ts';
+import { isCurrent } from './is-current.ts';
 import { runStep, type StepOutcome } from './role-setup.ts';
 
 /** Where it lives. */
@@ -21,14 +22,6 @@ export async function isWatched(database: Queryable): Promise<boolean> {
   return row?.number === 2;
 }
 
-/** Whether they are, and run the function of this version. */
-async function isCurrent(database: Queryable): Promise<boolean> {
-  if (!(await isWatched(database))) return false;
-  const [row] = await database.query(`select p.prosrc as source from pg_catalog.pg_event_trigger t
-    join pg_catalog.pg_proc p on p.oid = t.evtfoid where t.evtname = 'pgreflect_ddl'`);
-  return loadSqlFile('watch.sql').includes(String(row?.source));
-}
-
 /** Installs the trigger, readable for the login role. Idempotent. */
 export function installWatch(
   pool: SystemPool,
@@ -36,7 +29,8 @@ export function installWatch(
   adoptedRoles: readonly string[] = [],
 ): Promise<StepOutcome> {
   return runFile('watch.sql', async () => {
-    if (await isCurrent(pool)) return false;
+    if ((await isWatched(pool)) && (await isCurrent(pool, 'watch.sql', ['pgreflect.note_catalog_change()'])))
+      return false;
     return inOwnSchemas(pool, ownWatch(adoptedRoles), async (tx) => {
       await tx.query(`select pg_catalog.set_config('pgreflect.login_role', $1, true)`, [loginRole]);
       await tx.query(loadSqlFile('watch.sql'));
