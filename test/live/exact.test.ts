@@ -1,22 +1,25 @@
 /** Live queries after `init --live`: a change of any table that a query has read makes it run, and a change of another does not. */
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { testGateway } from '../support/gateway.ts';
-import { both, connect, createRecorded, exact, last, live, none, open } from './recorded.ts';
-
-vi.setConfig({ testTimeout: 20_000 });
+import {
+  both,
+  type Changing,
+  catalogChanges,
+  connect,
+  createRecorded,
+  exact,
+  expectChange,
+  last,
+  live,
+  none,
+  open,
+} from './recorded.ts';
 
 const database = await createRecorded();
 const started: (() => unknown)[] = [];
 const later = (stop: () => unknown) => void started.push(stop);
 const [patient, quick] = [await testGateway(database, exact, later), await testGateway(database, both, later)];
 afterAll(() => Promise.all(started.map((stop) => stop())));
-
-interface Changing {
-  readonly before?: string;
-  readonly change: string;
-  readonly expected: readonly number[];
-  readonly undo?: string;
-}
 
 describe('a change that is recorded', () => {
   test.each<[string, string, Changing]>([
@@ -158,56 +161,15 @@ describe('a change that is recorded', () => {
         undo: 'delete from author where id = 6',
       },
     ],
-  ])('%s brings an event', async (_title, name, { before = 'select', change, expected, undo = 'select' }) => {
+  ])('%s brings an event', async (_title, name, changing) => {
     await none(patient);
-    await database.query(before);
-    onTestFinished(async () => void (await database.query(undo)));
-    const heard = await open(patient, name);
-    await database.query(change);
-    await last(heard).toEqual(expected);
+    await expectChange(database, patient, name, changing);
   });
 
-  test.each<[string, string, Changing]>([
-    [
-      'a policy',
-      'author',
-      {
-        change: 'alter table author enable row level security',
-        expected: [],
-        undo: 'alter table author disable row level security',
-      },
-    ],
-    [
-      'a partition that is attached',
-      'entry',
-      {
-        before: 'create table hidden.entry_3 (id int primary key, at int); insert into hidden.entry_3 values (250)',
-        change: 'alter table entry attach partition hidden.entry_3 for values from (200) to (300)',
-        expected: [250],
-        undo: 'drop table hidden.entry_3',
-      },
-    ],
-    [
-      'a function of a policy',
-      'secret',
-      {
-        change: `create or replace function hidden.has_member() returns bool language plpgsql stable as 'begin return true; end'`,
-        expected: [1],
-        undo: `create or replace function hidden.has_member() returns bool language plpgsql stable security definer as
-        'begin return exists (select from hidden.member); end'`,
-      },
-    ],
-  ])(
-    '%s brings an event, as a change of the catalog',
-    async (_title, name, { before = 'select', change, expected, undo }) => {
-      await none(quick);
-      await database.query(before);
-      onTestFinished(async () => void (await database.query(undo!)));
-      const heard = await open(quick, name);
-      await database.query(change);
-      await last(heard).toEqual(expected);
-    },
-  );
+  test.each(catalogChanges)('%s brings an event, as a change of the catalog', async (_title, name, changing) => {
+    await none(quick);
+    await expectChange(database, quick, name, changing);
+  });
 
   test('in a table that a policy has come to read brings an event', async () => {
     await none(quick);

@@ -11,7 +11,7 @@ export const exact = { liveIntervalMs: 600_000, liveMinIntervalMs: 20, livePollM
 /** For changes of the catalog, and what is not recorded. */
 export const both = { ...exact, liveIntervalMs: 300 };
 
-export async function createRecorded(): Promise<TestDatabase> {
+export async function createRecorded(options: Parameters<typeof recordChanges>[1] = {}): Promise<TestDatabase> {
   const database = await createDatabase(`
   comment on schema public is '@graphql({"inflect_names": true})';
   create schema hidden;
@@ -39,7 +39,7 @@ export async function createRecorded(): Promise<TestDatabase> {
   grant select on all tables in schema public to anon;
   alter default privileges grant select on tables to anon;
 `);
-  await recordChanges(database);
+  await recordChanges(database, options);
   // What a function with a quoted body reads, only its locks tell.
   await database.query(`create trigger pgreflect_live after insert or update or delete or truncate on hidden.member
     for each statement execute function pgreflect.note_live_change();
@@ -49,7 +49,7 @@ export async function createRecorded(): Promise<TestDatabase> {
 
 const ids = (name: string) => `subscription { it: ${name}Collection { edges { node { id } } } }`;
 const rows = ({ data }: Result): readonly unknown[] => data.it.edges.map(({ node }: Result) => node.id);
-const waiting = { timeout: 8000 };
+const waiting = { timeout: 60_000 };
 export const live = ({ graphql }: TestGateway) => graphql.live.state();
 export const soon = (check: () => unknown) => vi.waitFor(check, waiting);
 export const last = (heard: Heard) => expect.poll(() => rows(heard.results.at(-1)), waiting);
@@ -83,4 +83,59 @@ export async function connect({ url }: TestDatabase): Promise<pg.Client> {
   await client.connect();
   onTestFinished(() => client.end());
   return client;
+}
+
+/** What brings an event. */
+export interface Changing {
+  readonly before?: string;
+  readonly change: string;
+  readonly expected: readonly number[];
+  readonly undo?: string;
+}
+
+/** Changes of the catalog: what, the table of the live query, and how. */
+export const catalogChanges: readonly (readonly [what: string, name: string, changing: Changing])[] = [
+  [
+    'a policy',
+    'author',
+    {
+      change: 'alter table author enable row level security',
+      expected: [],
+      undo: 'alter table author disable row level security',
+    },
+  ],
+  [
+    'a partition that is attached',
+    'entry',
+    {
+      before: 'create table hidden.entry_3 (id int primary key, at int); insert into hidden.entry_3 values (250)',
+      change: 'alter table entry attach partition hidden.entry_3 for values from (200) to (300)',
+      expected: [250],
+      undo: 'drop table hidden.entry_3',
+    },
+  ],
+  [
+    'a function of a policy',
+    'secret',
+    {
+      change: `create or replace function hidden.has_member() returns bool language plpgsql stable as 'begin return true; end'`,
+      expected: [1],
+      undo: `create or replace function hidden.has_member() returns bool language plpgsql stable security definer as
+        'begin return exists (select from hidden.member); end'`,
+    },
+  ],
+];
+
+/** Changes it while somebody subscribes to that table, who gets the expected rows. */
+export async function expectChange(
+  database: TestDatabase,
+  gateway: TestGateway,
+  name: string,
+  { before = 'select', change, expected, undo = 'select' }: Changing,
+): Promise<void> {
+  await database.query(before);
+  onTestFinished(async () => void (await database.query(undo)));
+  const heard = await open(gateway, name);
+  await database.query(change);
+  await last(heard).toEqual(expected);
 }

@@ -1,11 +1,9 @@
 /** Live queries after `init --live`: tables that come later are recorded, and what cannot be recorded is read at the interval. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { testGateway } from '../support/gateway.ts';
 import { recordChanges } from '../support/live-record.ts';
 import { both, createRecorded, last, live, none, open, soon } from './recorded.ts';
-
-vi.setConfig({ testTimeout: 20_000 });
 
 const database = await createRecorded();
 const started: (() => unknown)[] = [];

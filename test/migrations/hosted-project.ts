@@ -26,7 +26,7 @@ export const projectFolder = join(import.meta.dirname, 'project');
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
 
 /** A server without anything, embedded unless another one was started. Ends after the tests of the file. */
-export async function startOwnServer(start: () => Promise<string> = startEmbedded): Promise<OwnServer> {
+export async function startOwnServer(start: () => Promise<string> = () => startEmbedded()): Promise<OwnServer> {
   const url = await start();
   const urlAs = (role: string, database = 'postgres') =>
     Object.assign(new URL(url), { username: role, password: 'test', pathname: `/${database}` }).href;
@@ -41,14 +41,15 @@ export async function startOwnServer(start: () => Promise<string> = startEmbedde
   };
 }
 
-async function startEmbedded(): Promise<string> {
+/** The embedded one, with these settings beside the usual ones. @returns Its superuser's connection string. */
+export async function startEmbedded(more: Readonly<Record<string, string>> = {}): Promise<string> {
   const directory = mkdtempSync(join(scratch, 'pgreflect-move-'));
   chmodSync(directory, 0o755);
   const server = await startEmbeddedServer({
     dataDirectory: join(directory, 'data'),
     password: 'test',
     persistent: false,
-    settings: { fsync: 'off', full_page_writes: 'off', autovacuum: 'off' },
+    settings: { fsync: 'off', full_page_writes: 'off', autovacuum: 'off', ...more },
   });
   atEnd(async () => {
     await server.stop();

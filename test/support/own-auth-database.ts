@@ -10,16 +10,22 @@ import { defaultRoles } from './usual-roles.ts';
 import { atEnd } from './when-over.ts';
 
 /** Starts the server, which ends after the tests of the file. The SQL runs after the tables are made. */
-export async function createOwnAuthDatabase(...sql: readonly string[]): Promise<Omit<TestDatabase, 'name'>> {
-  const url = (await startOwnServer()).urlAs('postgres');
+export async function createOwnAuthDatabase(...sql: readonly string[]): Promise<TestDatabase> {
+  const database = connectTo((await startOwnServer()).urlAs('postgres'));
+  await database.query(defaultRoles);
+  await migrateDatabase(database.url);
+  for (const text of sql) await database.query(text);
+  return database;
+}
+
+/** A database of a server of its own. */
+export function connectTo(url: string): TestDatabase {
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => {});
   atEnd(() => pool.end());
-  await pool.query(defaultRoles);
-  await migrateDatabase(url);
-  for (const text of sql) await pool.query(text);
   return {
     url,
+    name: new URL(url).pathname.slice(1),
     urlAs: (role, password) => Object.assign(new URL(url), { username: role, password }).href,
     async query<T>(text: string, values?: readonly unknown[]): Promise<T[]> {
       const result: unknown = values ? await pool.query(text, [...values]) : await pool.query(text);
