@@ -18,6 +18,7 @@ import { withDatabase } from '../shared/with-database.ts';
 import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
 import { findUnrecordedTables } from './check-change-triggers.ts';
 import { checkDirectives, findSmartComments } from './check-directives.ts';
+import { describeEngine } from './check-engine.ts';
 import { findMissingLiveValues } from './check-live.ts';
 import { securityChecks } from './check-security.ts';
 import { findSequencesBehind } from './check-sequences.ts';
@@ -174,6 +175,7 @@ function runChecks(
       await tx.query(`set local statement_timeout = ${maxMs}`);
       const findings: Finding[] = [];
       const others: Checks = [
+        [describeEngine, 'engine'],
         [findSequencesBehind, 'sequence_behind'],
         [findMissingLiveValues, 'live_claim_missing', 'live_header_missing'],
         [findUnrecordedTables, 'change_trigger_missing'],

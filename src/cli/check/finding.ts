@@ -17,7 +17,7 @@ export const findingKinds = [
   'view_runs_as_owner', 'view_without_barrier', 'write_unguarded', 'grant_beyond_rows', 'grant_without_policy', 'grant_to_everybody', 'grant_incomplete', 'policy_missing',
   'default_grant', 'schema_open', 'definer_search_path', 'definer_callable', 'foreign_key_unindexed', 'sequence_behind', 'policy_column_unindexed',
   'policy_call_per_row', 'contents_unindexed', 'index_behind_policy', 'many_to_many_missing', 'view_unreadable',
-  'role_member', 'extension_off_path', 'live_claim_missing', 'live_header_missing', 'not_served', 'not_checked', 'document_invalid',
+  'role_member', 'engine', 'extension_off_path', 'live_claim_missing', 'live_header_missing', 'not_served', 'not_checked', 'document_invalid',
 ] as const; // biome-ignore format: a list of names
 
 /** A kind of findings. */

@@ -4,9 +4,11 @@ import type { Problem } from '../../config/config-error.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { quoteName } from '../../graphql/catalog/quote-name.ts';
 import { readExposedNames } from '../../graphql/catalog/read-catalog.ts';
-import { supportedVersions } from '../../postgres/supported.ts';
+import { detectEngines } from '../../postgres/engine.ts';
+import { supportedRange, supportedVersions } from '../../postgres/supported.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { CommandError } from './command.ts';
 import { withoutPassword } from './describe-error.ts';
 import { quoteForShell } from './typed-options.ts';
 import { findUnexposed } from './unexposed-schemas.ts';
@@ -48,6 +50,7 @@ type ResultRow = Awaited<ReturnType<Queryable['query']>>[number];
 export async function findProblems(database: Queryable, config: StartupConfig): Promise<Findings> {
   const { anonRole, authenticatedRole, serviceRole, allowedRoles, schemas } = config;
   const roles = [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
+  await refuseOthers(database);
   const exposed = schemas ?? (await readExposedNames(database, null));
   const asked = { roles, schemas: exposed };
   const [row] = await database.query(loadSqlFile('startup-checks.sql'), [JSON.stringify(asked)]);
@@ -77,6 +80,16 @@ export async function findProblems(database: Queryable, config: StartupConfig): 
       ...(advice === null ? [] : [advice]),
     ],
   };
+}
+
+/** Before anything that they might not know. @throws CommandError */
+async function refuseOthers(database: Queryable): Promise<void> {
+  const [row] = await database.query('select pg_catalog.version() as version');
+  const facts = { version: String(row?.version), extensions: [], roles: [], functions: [] };
+  const other = detectEngines(facts).find(({ kind }) => kind === 'other');
+  if (other === undefined) return;
+  const problem = `The server is ${other.name}, which pgreflect does not serve. ${other.remark}`;
+  throw new CommandError([{ problem, fix: `Use PostgreSQL ${supportedRange}.` }]);
 }
 
 function versionProblems({ version }: Facts): readonly Problem[] {
