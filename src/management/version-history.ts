@@ -1,10 +1,10 @@
 /**
- * Earlier versions of the stored configuration: author, time, changed fields, and the email texts. Other fields are
- * listed without values, because they may be secrets.
+ * Earlier versions of the stored configuration: author, time, changed fields, and their values, secrets as digests.
  */
-import { checkedFields } from '../email/lint/check-field.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import { about, integer, listOf, named, objectOf, record, text, type ValueOf } from '../shared/schema.ts';
+import { configFields } from './config-fields.ts';
+import type { DigestSecret } from './secret-digest.ts';
 
 const fields = {
   version: integer,
@@ -16,20 +16,23 @@ const fields = {
 /** A version. */
 export const configVersion = named('ConfigVersion', objectOf(fields));
 
-/** A version and the texts and switches of its emails. */
-export const emailsOfVersion = named(
-  'ConfigVersionEmails',
+/** A version and its values. */
+export const versionValues = named(
+  'ConfigVersionValues',
   objectOf({
     ...fields,
-    values: about(record<Readonly<Record<string, unknown>>>(), 'Values by field; null: not stored.'),
+    values: about(
+      record<Readonly<Record<string, unknown>>>(),
+      'Values by field; null: not stored. Secrets are digests, as in the configuration.',
+    ),
   }),
 );
 
 /** A version. */
 export type ConfigVersion = ValueOf<typeof configVersion>;
 
-/** A version and the texts and switches of its emails. */
-export type EmailsOfVersion = ValueOf<typeof emailsOfVersion>;
+/** A version and its values. */
+export type VersionValues = ValueOf<typeof versionValues>;
 
 const columns = 'v.version::float8 as version, v.changed, v.updated_at, v.updated_by';
 
@@ -42,17 +45,28 @@ export async function listVersions(database: Queryable, ref: string): Promise<re
   return rows.map(toVersion);
 }
 
+interface VersionSource {
+  readonly database: Queryable;
+  readonly ref: string;
+  readonly digest: DigestSecret;
+}
+
 /** One version; null if it is not kept. */
-export async function readVersion(database: Queryable, ref: string, version: number): Promise<EmailsOfVersion | null> {
+export async function readVersion(
+  { database, ref, digest }: VersionSource,
+  version: number,
+): Promise<VersionValues | null> {
   const [row] = await database.query(
     `select ${columns}, v.values from auth.pgreflect_config_versions v where v.project_ref = $1 and v.version = $2::bigint`,
     [ref, version],
   );
   if (row === undefined) return null;
   const stored = row.values as Readonly<Record<string, unknown>>;
-  const switches = Object.keys(stored).filter((name) => name.startsWith('mailer_notifications_'));
-  const names = [...checkedFields, 'mailer_layout_content', 'mailer_partials', ...switches];
-  return { ...toVersion(row), values: Object.fromEntries(names.map((name) => [name, stored[name] ?? null])) };
+  const values = [...configFields].map(([name, { row: field }]) => {
+    const value = stored[name] ?? null;
+    return [name, field.secret && typeof value === 'string' && value !== '' ? digest(name, value) : value];
+  });
+  return { ...toVersion(row), values: Object.fromEntries(values) };
 }
 
 function toVersion(row: Record<string, unknown>): ConfigVersion {

@@ -96,6 +96,7 @@ test('every operation about emails answers as described', async () => {
   expect(stored).toMatchObject(texts);
   await ask('GET', `${root}/config/auth`);
   await ask('PATCH', `${root}/config/auth`, { mailer_templates_recovery_content: '<p>' });
+  await ask('GET', `${root}/config/auth/fields`);
   await ask('GET', `${root}/config/auth/versions`);
   await ask('GET', `${root}/config/auth/versions/1`);
   for (const email of [...emailKindNames, 'link_page'])

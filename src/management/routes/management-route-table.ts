@@ -9,6 +9,7 @@ import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
 import { about, anything, flag, integer, listOf, optional, record, referTo, text, uuid } from '../../shared/schema.ts';
 import { configAnswer, configChange } from '../config-schema.ts';
 import type { ConfigSnapshot } from '../config-store.ts';
+import { describedFields, describeFields } from '../describe-fields.ts';
 import { type ManagedProject, readSampleSettings, startConfig } from '../managed-project.ts';
 import type { ManagementCaller } from '../management-caller.ts';
 import { ManagementError, type ManagementErrorCode } from '../management-error.ts';
@@ -25,7 +26,7 @@ import {
   type TokenRequest,
   wantedToken,
 } from '../tokens/token-requests.ts';
-import { configVersion, emailsOfVersion, listVersions, readVersion } from '../version-history.ts';
+import { configVersion, listVersions, readVersion, versionValues } from '../version-history.ts';
 import type { ManagementParts, RequestKind } from './management-parts.ts';
 
 /** What the management API needs to know of a route in addition. */
@@ -115,6 +116,17 @@ export const configRoutes: ManagementRoutes = {
       return { ...presented, warnings: [...warnings, ...consequences] };
     },
   },
+  'GET /config/auth/fields': {
+    access: 'auth_config:read',
+    id: 'listAuthConfigFields',
+    summary: 'List the fields: what each takes, where its value comes from, and what applies without a stored one',
+    answer: describedFields,
+    failure: 'read_failed',
+    async run({ project: { store, pool, digest } }) {
+      await store.refreshIfNewer(pool);
+      return describeFields(store.snapshot(), digest, store.configOnly);
+    },
+  },
   'GET /config/auth/emails': {
     access: 'auth_config:read',
     id: 'listEmails',
@@ -180,15 +192,15 @@ export const configRoutes: ManagementRoutes = {
   'GET /config/auth/versions/:version': {
     access: 'auth_config:read',
     id: 'readConfigVersion',
-    summary: 'Read a version and its email settings',
+    summary: 'Read a version and its values',
     pathParameters: { version: about(integer, { description: 'Version number.', minimum: 1 }) },
-    answer: emailsOfVersion,
+    answer: versionValues,
     refusals: ['not_found'],
     failure: 'read_failed',
-    async run({ project: { pool, ref } }, request) {
+    async run({ project: { pool, ref, digest } }, request) {
       const { version } = request.params as { readonly version: string };
       if (!/^\d{1,15}$/.test(version)) throw new ManagementError('not_found');
-      const found = await readVersion(pool, await ref(), Number(version));
+      const found = await readVersion({ database: pool, ref: await ref(), digest }, Number(version));
       if (found === null) throw new ManagementError('not_found', `Version ${Number(version)} is not kept`);
       return found;
     },

@@ -1,9 +1,9 @@
 /** Earlier versions of an email: author, time, differences, and restoring into the editor. */
 import { useState } from 'react';
-import type { ConfigVersion, EmailsOfVersion } from '../../../../management/version-history.ts';
+import type { ConfigVersion, VersionValues } from '../../../../management/version-history.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { Moment } from '../../components/moment.tsx';
 import { Fault } from '../../components/problem.tsx';
+import { Versions } from '../../components/versions.tsx';
 import { useAnswer, useTask } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 import { TextDifferences } from './compare-dialog.tsx';
@@ -24,11 +24,11 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
     const { body } = await askProject<readonly ConfigVersion[]>('config/auth/versions');
     return body.filter(({ changed }) => changed.some((name) => fields.includes(name)));
   });
-  const [chosen, setChosen] = useState<EmailsOfVersion | null>(null);
+  const [chosen, setChosen] = useState<VersionValues | null>(null);
   const reading = useTask();
   const read = (version: number): void => {
     void reading.run(async () => {
-      setChosen((await askProject<EmailsOfVersion>(`config/auth/versions/${version}`)).body);
+      setChosen((await askProject<VersionValues>(`config/auth/versions/${version}`)).body);
     });
   };
   const restored = chosen === null ? null : textsIn(chosen.values, email);
@@ -38,19 +38,7 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
       {versions?.length === 0 && (
         <p className="soft">No saved versions. {email.partial === undefined && 'The default applies.'}</p>
       )}
-      <div className="history">
-        <ol aria-label="Versions, newest first">
-          {versions?.map(({ version, updatedAt, updatedBy }) => (
-            <li key={version}>
-              <button type="button" aria-pressed={version === chosen?.version} onClick={() => read(version)}>
-                <strong>Version {version}</strong>
-                <span className="soft small">
-                  <Moment at={updatedAt} />, {updatedBy}
-                </span>
-              </button>
-            </li>
-          ))}
-        </ol>
+      <Versions versions={versions ?? []} chosen={chosen?.version ?? null} onChoose={read}>
         {chosen === null && versions !== null && versions.length > 0 && (
           <p className="soft">Choose a version to see how it differs from the text in the editor.</p>
         )}
@@ -72,7 +60,7 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
             </div>
           </div>
         )}
-      </div>
+      </Versions>
     </Dialog>
   );
 }
