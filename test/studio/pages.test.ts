@@ -2,13 +2,11 @@
  * The pages Inbox and GraphQL in a real browser, and what holds for every page: nobody is kept out by how they use it, in light
  * and in dark, and little has to be loaded.
  */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { serviceKey } from '../support/http.ts';
-import { accessToken, followMenu, startStudio, type TestStudio, violations } from './studio.ts';
+import { accessToken, followMenu, picture, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -200,12 +198,6 @@ describe('GraphQL', () => {
     await expect.poll(isOff, { timeout: 120_000 }).toBe(false);
   });
 });
-
-/** Pictures in the documents are taken here. They are kept, so that a run changes no file: delete one to take another. */
-async function picture(page: Page, name: string): Promise<void> {
-  const path = fileURLToPath(new URL(`../../docs/studio-${name}.png`, import.meta.url));
-  if (!existsSync(path)) await page.screenshot({ path });
-}
 
 describe('every page', () => {
   const looks = [

@@ -2,14 +2,12 @@
  * The pages Schema and Users in a real browser: what a role sees and what would show it more, and what an operator does for
  * a user.
  */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { addToken } from '../management/management.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import { accessToken, followMenu, startStudio, type TestStudio, type Visit, violations } from './studio.ts';
+import { accessToken, followMenu, picture, startStudio, type TestStudio, type Visit, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -24,12 +22,6 @@ beforeAll(async () => {
 beforeEach(() =>
   studio.database.query('truncate auth.pgreflect_captured_email, auth.pgreflect_rate_limits, auth.users cascade'),
 );
-
-/** Pictures in the documents are taken here. They are kept, so that a run changes no file: delete one to take another. */
-async function picture(page: Page, name: string): Promise<void> {
-  const path = fileURLToPath(new URL(`../../docs/studio-${name}.png`, import.meta.url));
-  if (!existsSync(path)) await page.screenshot({ path });
-}
 
 /** Opens a page as somebody who has this token and these keys in the tab. */
 async function visitWith(path: string, kept: Readonly<Record<string, string>>): Promise<Visit> {

@@ -1,11 +1,12 @@
 /**
- * The page Settings in a real browser: access tokens that are made, shown once and ended.
+ * The page Settings in a real browser: fields that are changed, refused, overtaken and restored; access tokens.
  */
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { accessScopes, operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
+import { settingsSections } from '../../src/studio/app/pages/settings/sections.ts';
 import { addToken, ref } from '../management/management.ts';
-import { startStudio, type TestStudio, violations } from './studio.ts';
+import { picture, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -25,6 +26,7 @@ async function visitWith(token: string): Promise<Page> {
   await page.getByLabel('Access token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Access tokens' }).click();
   return page;
 }
 
@@ -33,10 +35,133 @@ async function readConfig(token: string): Promise<number> {
   return (await fetch(`${studio.url}/v1/projects/${ref}/config/auth`, { headers })).status;
 }
 
-test('a token is made with name, scopes and expiry, works, is shown once, and works no more when it was revoked', async () => {
+test('settings are changed, refused at their field before anything is stored, saved together, reset and restored', async () => {
   const { page, problems, foreign } = await studio.visit('settings');
+  await page.getByRole('heading', { name: 'General' }).waitFor();
+  expect(page.url()).toBe(`${studio.url}/studio/settings/general`);
+  await page.getByLabel('Redirect URLs').fill('https://a.test/**\nhttps://{b,c}.test/');
+  await page.getByRole('link', { name: 'Security' }).click();
+  await page.getByLabel('Shortest password').fill('3');
+  await page.getByRole('switch', { name: 'Captcha' }).check();
+  await page.getByText('3 changes:').waitFor();
+  await picture(page, 'settings');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Nothing was saved. Correct').waitFor();
+  const row = page.locator('.setting', { has: page.getByLabel('Shortest password') });
+  await row.getByRole('alert').getByText('password_min_length must be a whole number from 6 to 32767').waitFor();
+  expect((await studio.config()).uri_allow_list).toBe('');
+
+  await page.getByLabel('Shortest password').fill('12');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('alert').getByText('security_captcha_enabled needs security_captcha_secret').waitFor();
+  await page.getByRole('button', { name: 'Set security_captcha_secret' }).click();
+  await page.getByLabel('Secret key').fill('a typed secret');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('4 changes saved.').waitFor();
+  expect(await studio.config()).toMatchObject({
+    uri_allow_list: 'https://a.test/**,https://{b,c}.test/',
+    password_min_length: 12,
+    security_captcha_enabled: true,
+    security_captcha_secret: expect.stringMatching(/^hmac-sha256:/),
+  });
+  expect(await page.content()).not.toContain('a typed secret');
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('a typed secret');
+
+  await page.getByRole('button', { name: 'Reset to 6 password_min_length' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('1 change saved.').waitFor();
+  expect((await studio.config()).password_min_length).toBe(6);
+
+  await page.getByRole('link', { name: 'History' }).click();
+  await page.getByRole('button', { name: 'Version 1', exact: false }).last().click();
+  await page.getByRole('row', { name: 'Shortest password' }).getByText('12').waitFor();
+  await page.getByRole('tab', { name: 'Compared with now' }).click();
+  await page.getByRole('button', { name: 'Restore 1 field of version 1' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('1 change saved.').waitFor();
+  expect((await studio.config()).password_min_length).toBe(12);
+  expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+});
+
+test("a value that somebody else saved meanwhile is shown beside one's own, which stays until one chooses", async () => {
+  const { page } = await studio.visit('settings/security?field=password_min_length');
+  await page.getByLabel('Shortest password').fill('20');
+  await page.getByLabel('Longest session').fill('5');
+  await studio.patch({ password_min_length: 15, site_url: 'https://other.test' });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Somebody else saved this field. Theirs: 15. Yours: 20.').waitFor();
+  await expect.poll(() => page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+  expect((await studio.config()).sessions_timebox).toBe(0);
+  await page.reload();
+  await page.getByRole('button', { name: 'Keep mine password_min_length' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('2 changes saved.').waitFor();
+  expect(await studio.config()).toMatchObject({
+    password_min_length: 20,
+    sessions_timebox: 5,
+    site_url: 'https://other.test',
+  });
+});
+
+test('what is typed stays while the access token ends, and is saved with another one', async () => {
+  const token = await addToken(studio.database, {
+    scopes: ['auth_config:read', 'auth_config:write', 'project:operate'],
+  });
+  const page = await visitWith(token);
+  await page.getByRole('link', { name: 'Rate limits' }).click();
+  await page.getByLabel('Sign-ups and email requests').fill('77');
+  await studio.database.query('delete from auth.pgreflect_access_tokens');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: 'Your access token is no longer valid' }).waitFor();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Access token').fill(await addToken(studio.database));
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  expect(await page.getByLabel('Sign-ups and email requests').inputValue()).toBe('77');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('1 change saved.').waitFor();
+});
+
+test('a search finds settings by label, name and help, and the address keeps it', async () => {
+  const { page } = await studio.visit('settings/general');
+  await page.getByLabel('Search settings').fill('leaked');
+  await page.getByRole('switch', { name: 'Refuse leaked passwords' }).waitFor();
+  expect(await page.getByRole('switch').count()).toBe(1);
+  await page.reload();
+  await page.getByRole('switch', { name: 'Refuse leaked passwords' }).waitFor();
+  await page.getByLabel('Search settings').fill('external_github_client_id');
+  await page.getByRole('textbox', { name: 'Client ID' }).waitFor();
+});
+
+test('a token that may only read sees the settings and can change none', async () => {
+  const page = await visitWith(await addToken(studio.database, { scopes: ['auth_config:read'] }));
+  await page.getByRole('link', { name: 'General' }).click();
+  await page.getByText('Your access token may read the settings, not change them.').waitFor();
+  expect(await page.getByLabel('Site URL').isDisabled()).toBe(true);
+});
+
+test.each([
+  { colorScheme: 'light', viewport: { width: 1600, height: 1000 } },
+  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+] as const)(
+  'every section of the settings is clear to axe-core, and fits: $colorScheme, $viewport.width',
+  async (look) => {
+    const { page } = await studio.visit('settings/general', look);
+    const list = page.getByRole('navigation', { name: 'Sections of the settings' });
+    for (const { path: section, title } of settingsSections) {
+      await list.getByRole('link', { name: title }).click();
+      await page.getByRole('heading', { name: title, exact: true }).first().waitFor();
+      await page.evaluate(() => {
+        for (const card of document.querySelectorAll('details')) card.open = true;
+      });
+      const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect({ section, excess, violations: await violations(page) }).toEqual({ section, excess: 0, violations: [] });
+    }
+  },
+);
+
+test('a token is made with name, scopes and expiry, works, is shown once, and works no more when it was revoked', async () => {
+  const { page, problems, foreign } = await studio.visit(path);
   await page.getByText('No access tokens yet').waitFor();
-  expect(page.url()).toBe(`${studio.url}/studio/${path}`);
   await page.getByRole('button', { name: 'Create access token' }).click();
   await page.getByLabel('Name').fill('release pipeline');
   await page.getByRole('checkbox', { name: 'Change the auth configuration' }).check();

@@ -1,8 +1,9 @@
 /**
  * The studio in a real browser, on a whole gateway with the example: one of each for all tests of a file.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
@@ -233,4 +234,10 @@ async function violationsNow(page: Page): Promise<readonly string[]> {
           .map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
     );
   });
+}
+
+/** Pictures in the documents are taken here. They are kept, so that a run changes no file: delete one to take another. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const path = fileURLToPath(new URL(`../../docs/studio-${name}.png`, import.meta.url));
+  if (!existsSync(path)) await page.screenshot({ path });
 }

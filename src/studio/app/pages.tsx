@@ -97,7 +97,7 @@ export const studioPages: readonly StudioPage[] = [
     title: 'Settings',
     part: 'Gateway',
     icon: SettingsIcon,
-    words: 'tokens',
+    words: 'tokens providers smtp passwords sessions limits hooks keys history',
     ...session,
     Page: SettingsPage,
   },

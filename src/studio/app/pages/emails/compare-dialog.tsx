@@ -1,10 +1,7 @@
 /** Differences: to the stored texts, to the built-in ones, and to texts that another person stored meanwhile. */
-import { unifiedMergeView } from '@codemirror/merge';
-import { EditorState, type Extension } from '@codemirror/state';
-import { EditorView, lineNumbers } from '@codemirror/view';
-import { useEffect, useRef, useState } from 'react';
-import { editorLook } from '../../components/code-editor.tsx';
+import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
+import { Difference } from '../../components/difference.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import type { DescribedEmail, EmailTexts } from './described.ts';
 import { discard, type EmailDraft, rebaseDraft, type StoredEmails, textsOf } from './emails-state.ts';
@@ -97,33 +94,4 @@ export function OvertakenDialog({ email, stored, draft, onKeep, onClose }: Overt
       </div>
     </Dialog>
   );
-}
-
-interface DifferenceProps {
-  readonly before: string;
-  readonly after: string;
-  readonly label: string;
-  readonly language?: Extension;
-}
-
-/** Read only. */
-function Difference({ before, after, label, language = [] }: DifferenceProps) {
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const view = new EditorView({
-      parent: place.current as HTMLElement,
-      doc: after,
-      extensions: [
-        lineNumbers(),
-        language,
-        editorLook,
-        EditorState.readOnly.of(true),
-        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-        unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: { margin: 2, minSize: 6 } }),
-      ],
-    });
-    return () => view.destroy();
-  }, [before, after, label, language]);
-  if (before === after) return <p className="notice">No differences.</p>;
-  return <div className="difference" ref={place} />;
 }

@@ -1,0 +1,75 @@
+/** The addresses and public keys of the project: what a client needs, and what verifies its tokens. */
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Fault } from '../../components/problem.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { ask } from '../../shared/api.ts';
+import { apiKeys } from '../../shared/keys.ts';
+import { useAnswer } from '../../shared/requests.ts';
+import { useStore } from '../../shared/store.ts';
+
+interface PublicKeys {
+  readonly keys: readonly { readonly kid?: string; readonly alg?: string; readonly kty?: string }[];
+}
+
+const jwksPath = '/auth/v1/.well-known/jwks.json';
+
+/** The section. */
+export function ProjectKeys() {
+  const { anon } = useStore(apiKeys);
+  const { value, problem } = useAnswer('jwks', async (signal) => (await ask<PublicKeys>(jwksPath, { signal })).body);
+  const facts = [
+    { title: 'Project URL', text: location.origin },
+    { title: 'GraphQL', text: `${location.origin}/graphql/v1` },
+    { title: 'Public keys (JWKS)', text: `${location.origin}${jwksPath}` },
+    { title: 'Anon key', text: anon },
+  ];
+  return (
+    <>
+      <section className="setting-group" aria-label="For clients">
+        <h2>For clients</h2>
+        {facts.map(({ title, text }) => (
+          <div key={title} className="setting key">
+            <p className="label">{title}</p>
+            {text === '' ? (
+              <p className="soft">
+                Shown to access tokens with the scope project:operate, if a key of the gateway signs.
+              </p>
+            ) : (
+              <p className="row">
+                <code className="grow">{text}</code>
+                <CopyButton text={text} what={title} />
+              </p>
+            )}
+          </div>
+        ))}
+        <p className="soft small">
+          The service role's key passes row security. It stays on the server; <code>pgreflect keys</code> prints it
+          there.
+        </p>
+      </section>
+      <section className="setting-group" aria-label="Keys that verify tokens">
+        <h2>Keys that verify tokens</h2>
+        <Fault>{problem?.message}</Fault>
+        {value?.keys.length === 0 && (
+          <p className="soft">
+            No public key: tokens are signed and verified with the shared secret <code>--jwt-secret</code>. Give{' '}
+            <code>--jwt-keys</code> to let others verify tokens.
+          </p>
+        )}
+        {value !== null && value.keys.length > 0 && (
+          <Rows label="Public keys" columns={['Key ID', 'Algorithm', 'Type']}>
+            {value.keys.map(({ kid = '', alg = '', kty = '' }) => (
+              <tr key={kid}>
+                <th scope="row">
+                  <code>{kid}</code>
+                </th>
+                <td>{alg}</td>
+                <td>{kty}</td>
+              </tr>
+            ))}
+          </Rows>
+        )}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+/** The groups of a section with their fields, or those that a search finds. */
+import { useState } from 'react';
+import { Link } from '../../components/link.tsx';
+import { Empty } from '../../components/problem.tsx';
+import { usePlace } from '../../shared/router.ts';
+import { useStore } from '../../shared/store.ts';
+import { type FieldPlace, fieldPlaces, type SettingsGroup, type SettingsSection } from './sections.ts';
+import { SettingRow } from './setting-row.tsx';
+import { changes, problems, type StoredSettings, shownValue } from './settings-state.ts';
+
+interface SectionViewProps {
+  readonly section: SettingsSection;
+  readonly stored: StoredSettings;
+}
+
+/** The section. */
+export function SectionView({ section, stored }: SectionViewProps) {
+  return (
+    <>
+      {section.path === 'emails' && (
+        <p className="soft">
+          Subjects and texts are on the page <Link to="emails">Emails</Link>.
+        </p>
+      )}
+      {section.groups.map((group) =>
+        group.card === undefined ? (
+          <section key={group.title} className="setting-group" aria-label={group.title}>
+            <h2>{group.title}</h2>
+            <Fields group={group} stored={stored} />
+          </section>
+        ) : (
+          <Card key={group.title} group={group} stored={stored} />
+        ),
+      )}
+    </>
+  );
+}
+
+interface GroupProps {
+  readonly group: SettingsGroup;
+  readonly stored: StoredSettings;
+}
+
+function Fields({ group, stored }: GroupProps) {
+  return group.fields.map((field) => <SettingRow key={field.name} setting={field} stored={stored} />);
+}
+
+/** Opens by itself for a field that is wanted, changed or wrong. */
+function Card({ group, stored }: GroupProps) {
+  const { enabledBy } = group.card ?? { enabledBy: null };
+  const wanted = usePlace().query.get('field');
+  const unsaved = useStore(changes);
+  const told = useStore(problems);
+  const isNeeded = group.fields.some(({ name }) => name === wanted || name in unsaved || name in told);
+  const [isOpen, setOpen] = useState(false);
+  const isOn = enabledBy !== null && shownValue(stored, unsaved[enabledBy], enabledBy) === true;
+  const count = group.fields.filter(({ name }) => stored.fields.get(name)?.origin !== 'default').length;
+  return (
+    <details
+      className="setting-group"
+      open={isOpen || isNeeded}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>
+        <span className="spread">
+          <span>{group.title}</span>
+          {enabledBy !== null && <span className={isOn ? 'badge on' : 'badge'}>{isOn ? 'On' : 'Off'}</span>}
+          {enabledBy === null && count > 0 && <span className="badge">{count} set</span>}
+        </span>
+      </summary>
+      <Fields group={group} stored={stored} />
+    </details>
+  );
+}
+
+/** What a search finds in names, labels and help. */
+export function FoundSettings({ wanted, stored }: { readonly wanted: string; readonly stored: StoredSettings }) {
+  const words = wanted.toLowerCase().split(/\s+/);
+  const found = [...fieldPlaces.values()].filter(({ section, group, field }) => {
+    const help = stored.fields.get(field.name)?.description ?? '';
+    const text = `${field.name} ${field.label} ${help} ${section.title} ${group.title}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  if (found.length === 0) {
+    return (
+      <Empty title="No setting has these words">
+        <p>Search for a name, a label or a word of the help.</p>
+      </Empty>
+    );
+  }
+  const byGroup = Map.groupBy(found, ({ group }) => group);
+  return [...byGroup].map(([group, places]) => (
+    <FoundGroup key={titleOf(places)} places={places} group={group} stored={stored} />
+  ));
+}
+
+interface FoundGroupProps extends GroupProps {
+  readonly places: readonly FieldPlace[];
+}
+
+function FoundGroup({ places, stored }: FoundGroupProps) {
+  return (
+    <section className="setting-group" aria-label={titleOf(places)}>
+      <h2>{titleOf(places)}</h2>
+      {places.map(({ field }) => (
+        <SettingRow key={field.name} setting={field} stored={stored} />
+      ))}
+    </section>
+  );
+}
+
+function titleOf([first]: readonly FieldPlace[]): string {
+  return first === undefined ? '' : `${first.section.title}: ${first.group.title}`;
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { configFields } from '../../src/management/config-fields.ts';
+import { isTemplate, settingsSections } from '../../src/studio/app/pages/settings/sections.ts';
+
+test('each field of the auth configuration is once on the page Settings, or a text of the page Emails', () => {
+  const shown = settingsSections.flatMap(({ groups }) =>
+    groups.flatMap(({ fields }) => fields.map(({ name }) => name)),
+  );
+  const texts = [...configFields.keys()].filter(isTemplate);
+  expect([...shown, ...texts].sort()).toEqual([...configFields.keys()].sort());
+});
+
+test('the page Settings tells fields without effect apart from all others', () => {
+  for (const { groups } of settingsSections) {
+    for (const { title, fields } of groups) {
+      const inert = fields.filter(({ name }) => configFields.get(name)?.inert);
+      expect(inert.length).toBe(title === 'Without effect here' ? fields.length : 0);
+    }
+  }
+});
