@@ -2,10 +2,12 @@
  * The examples that the page GraphQL makes of a schema, and the statements that it lays out: each is run.
  */
 import { readFileSync } from 'node:fs';
+import { PostgreSQL } from '@codemirror/lang-sql';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
 import { expect, test } from 'vitest';
-import { exampleOperations, exampleTables } from '../../src/studio/app/pages/graphql/example-operations.ts';
-import { formatSql, tokensOf } from '../../src/studio/app/pages/graphql/format-sql.ts';
+import { tokensOf } from '../../src/studio/app/components/tokens.ts';
+import { formatSql } from '../../src/studio/app/pages/graphql/format-sql.ts';
+import { exampleOperations, exampleTables } from '../../src/studio/app/shared/example-operations.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 
@@ -97,7 +99,7 @@ test('a statement in lines has the words of the statement, and PostgreSQL takes 
 
 test('a statement is colored without a change of its text; what is no SQL stays as it is', () => {
   const text = `select "a" from b where c = 'its' and d > 5`;
-  const tokens = tokensOf(text);
+  const tokens = tokensOf(text, PostgreSQL.language.parser);
   expect(tokens.map((token) => token.text).join('')).toBe(text);
   expect(tokens.filter(({ kind }) => kind === 'tok-keyword').map((token) => token.text)).toContain('select');
   expect(tokens).toContainEqual({ text: `'its'`, kind: 'tok-string' });

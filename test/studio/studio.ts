@@ -202,6 +202,12 @@ async function openPage({ takeTab, url, path, ticket, ...options }: Opening): Pr
   return { page, context, foreign, problems };
 }
 
+/** A picture of the page for docs/studio.md, unless there is one: remove the file to have it made again. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const path = fileURLToPath(new URL(`../../docs/studio-${name}.png`, import.meta.url));
+  if (!existsSync(path)) await page.screenshot({ path });
+}
+
 /** Goes to a page by the menu, which is behind a button where there is little room. */
 export async function followMenu(page: Page, title: string): Promise<void> {
   const menu = page.getByRole('button', { name: 'Menu' });

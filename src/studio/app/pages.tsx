@@ -3,6 +3,7 @@
  */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import {
+  BookIcon,
   DeliveriesIcon,
   GraphqlIcon,
   InboxIcon,
@@ -32,6 +33,7 @@ export interface StudioPage {
 
 const GraphqlPage = lazy(async () => ({ default: (await import('./pages/graphql/graphql-page.tsx')).GraphqlPage }));
 const SchemaPage = lazy(async () => ({ default: (await import('./pages/schema/schema-page.tsx')).SchemaPage }));
+const ApiDocsPage = lazy(async () => ({ default: (await import('./pages/api-docs/api-docs-page.tsx')).ApiDocsPage }));
 const UsersPage = lazy(async () => ({ default: (await import('./pages/users/users-page.tsx')).UsersPage }));
 const EmailsPage = lazy(async () => ({ default: (await import('./pages/emails/emails-page.tsx')).EmailsPage }));
 const DeliveriesPage = lazy(async () => ({
@@ -46,6 +48,15 @@ const session = { needsSession: true };
 /** All pages. */
 export const studioPages: readonly StudioPage[] = [
   {
+    path: 'schema',
+    title: 'Schema',
+    part: 'Database',
+    icon: SchemaIcon,
+    words: 'tables',
+    ...session,
+    Page: SchemaPage,
+  },
+  {
     path: 'graphql',
     title: 'GraphQL',
     part: 'Database',
@@ -55,13 +66,13 @@ export const studioPages: readonly StudioPage[] = [
     Page: GraphqlPage,
   },
   {
-    path: 'schema',
-    title: 'Schema',
+    path: 'api-docs',
+    title: 'API docs',
     part: 'Database',
-    icon: SchemaIcon,
-    words: 'tables',
+    icon: BookIcon,
+    words: 'code samples curl client',
     ...session,
-    Page: SchemaPage,
+    Page: ApiDocsPage,
   },
   {
     path: 'users',

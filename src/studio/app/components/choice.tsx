@@ -1,6 +1,7 @@
 /** A choice between a few options, side by side. */
 import { Radio } from '@base-ui/react/radio';
 import { RadioGroup } from '@base-ui/react/radio-group';
+import './choice.css';
 
 interface ChoiceProps<T extends string> {
   readonly label: string;

@@ -109,11 +109,12 @@ function partsOf(commands: readonly Command[]): readonly Part[] {
   return [...Map.groupBy(commands, ({ part }) => part)].map(([value, items]) => ({ value, items }));
 }
 
-/** Each word that is wanted begins a word of it, or is in its title. */
+/** Each word that is wanted begins a word of it; `OrderLine` has two. */
 function isFound({ title, part, words = '' }: Command, wanted: string): boolean {
-  const all = `${title} ${part} ${words}`.toLowerCase();
+  const all = ` ${title} ${title.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')} ${part} ${words}`.toLowerCase();
   return wanted
+    .trim()
     .toLowerCase()
     .split(/\s+/)
-    .every((word) => all.includes(word));
+    .every((word) => all.includes(` ${word}`));
 }

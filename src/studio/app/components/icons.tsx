@@ -76,3 +76,8 @@ export function SortIcon({ direction }: { readonly direction: 'ascending' | 'des
   const Arrow = { ascending, descending }[direction ?? 'ascending'];
   return <span className={direction === null ? 'sort none' : 'sort'}>{Arrow()}</span>;
 }
+
+/** An open book. */
+export const BookIcon = icon(
+  'M10 5.5C8 4 5.5 3.7 2.5 4v11.5c3-.3 5.5 0 7.5 1.5c2-1.5 4.5-1.8 7.5-1.5V4c-3-.3-5.5 0-7.5 1.5zM10 5.5V17',
+);

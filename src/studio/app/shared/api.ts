@@ -73,7 +73,7 @@ export async function ask<T>(
     throw new ApiError(0, 'unreachable', 'The server is not responding.');
   }
   const text = await response.text();
-  const value = readJson(text);
+  const value = response.headers.get('content-type')?.includes('json') ? readJson(text) : text;
   if (response.ok) return { body: value as T, headers: response.headers };
   throw toError(response.status, value);
 }

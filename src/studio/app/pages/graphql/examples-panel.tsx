@@ -4,7 +4,7 @@ import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { useMemo, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { ExamplesIcon } from '../../components/icons.tsx';
-import { type ExampleOperation, exampleOperations, exampleTables } from './example-operations.ts';
+import { type ExampleOperation, exampleOperations, exampleTables } from '../../shared/example-operations.ts';
 import { hasOperation } from './send-operation.ts';
 
 /** Title of the panel. */

@@ -17,7 +17,7 @@ import {
   parse,
   print,
 } from 'graphql';
-import { connectionArguments } from '../../../../graphql/model/connection-arguments.ts';
+import { connectionArguments } from '../../../graphql/model/connection-arguments.ts';
 
 /** An operation with a title of a few words. */
 export interface ExampleOperation {
@@ -89,6 +89,46 @@ export function exampleOperations(schema: GraphQLSchema, name: string): readonly
     ...writes(schema, table),
   ];
   return parts.flatMap(([title, query]) => (query ? [{ title, query: print(parse(query)) }] : []));
+}
+
+/** A function of the database, with an operation that calls it. */
+export interface ExampleFunction extends ExampleOperation {
+  /** Its field. */
+  readonly name: string;
+  readonly description: string | null;
+}
+
+/** The functions among the root fields, by name. */
+export function exampleFunctions(schema: GraphQLSchema): readonly ExampleFunction[] {
+  const tables = tablesOf(schema);
+  const nodes = new Set(tables.map(({ node }) => node));
+  const isOfTable = ({ name, type, args }: Field): boolean => {
+    const named = getNamedType(type);
+    if (args.every((argument) => listArguments.includes(argument.name)) && nodeOf(type) !== null) return true;
+    return name === 'node' || (/ByPk$/i.test(name) && isObjectType(named) && nodes.has(named));
+  };
+  const isWrite = ({ type, args }: Field) =>
+    fieldTypeOf(getNamedType(type), 'affectedCount') !== null ||
+    args.some((argument) => /(Insert|Update)Input$/.test(getNamedType(argument.type).name));
+  const of = (kind: 'query' | 'mutation', root: GraphQLObjectType | null | undefined) =>
+    Object.values(root?.getFields() ?? {})
+      .filter((field) => !isOfTable(field) && !isWrite(field))
+      .map((field) => callOf(kind, field));
+  const found = [...of('query', schema.getQueryType()), ...of('mutation', schema.getMutationType())];
+  return found.sort((one, other) => one.name.localeCompare(other.name));
+}
+
+/** Calls it with its own arguments, and reads what it returns. */
+function callOf(kind: 'query' | 'mutation', { name, description, type, args }: Field): ExampleFunction {
+  const own = args.filter((argument) => !listArguments.includes(argument.name));
+  const node = nodeOf(type);
+  const given = [...(node === null ? [] : ['first: 5']), ...own.map((each) => `${each.name}: ${literalOf(each.type)}`)];
+  const named = getNamedType(type);
+  const selection =
+    node !== null ? `{ edges { node { ${leavesOf(node)} } } }` : isObjectType(named) ? `{ ${leavesOf(named)} }` : '';
+  const call = `${name}${given.length > 0 ? `(${given.join(', ')})` : ''}`;
+  const operation = `${kind} ${name.charAt(0).toUpperCase()}${name.slice(1)} { ${call} ${selection} }`;
+  return { name, description: description ?? null, title: 'Call it', query: print(parse(operation)) };
 }
 
 function tablesOf(schema: GraphQLSchema): Table[] {
