@@ -15,7 +15,6 @@ import { readOutboxState } from './email/outbox/outbox.ts';
 import { createSchemaDescriber, createSchemaPrinter } from './graphql/execute/describe-schema.ts';
 import { createExplainer } from './graphql/execute/explain-operation.ts';
 import type { Reflector } from './graphql/execute/reflector.ts';
-import { type LiveOperationState, mergeOperations } from './graphql/live/live-operations.ts';
 import type { Model } from './graphql/model/model.ts';
 import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
 import { isProjectToken, mayReadSchemas } from './management/authorize.ts';
@@ -23,6 +22,7 @@ import { type Management, openManagement } from './management/open-management.ts
 import type { ManagementParts, RequestKind } from './management/routes/management-parts.ts';
 import type { AuthStart } from './management/templates/configured-templates.ts';
 import type { OwnPool } from './postgres/migrations/own-pool.ts';
+import { busyness, createReporter, type Gather, type Reports, readersOf, type Wanted } from './reports.ts';
 import { addRoutes, type RouteParts } from './routes.ts';
 import { createAuthenticator } from './server/caller/authenticate.ts';
 import { closeServer, createHttpServer, type HttpServer } from './server/create-http-server.ts';
@@ -32,6 +32,7 @@ import { openMetrics } from './server/metrics/metrics-route.ts';
 import type { MetricSources } from './server/metrics/read-states.ts';
 import type { Snapshot } from './server/metrics/snapshot.ts';
 import { authUrlOf, studioPath } from './server/paths.ts';
+import { Recent } from './server/recent/recent.ts';
 import type { Traffic } from './server/track-requests.ts';
 import { type Clock, systemClock } from './shared/clock.ts';
 import { createLogger } from './shared/logger.ts';
@@ -39,15 +40,6 @@ import type { Observe } from './shared/observation.ts';
 import { openTracer } from './shared/trace/otlp/open-tracer.ts';
 import type { InboxParts } from './studio/routes/studio-parts.ts';
 import { StudioTickets } from './studio/routes/studio-tickets.ts';
-
-/** What a process tells of itself. */
-export interface Reports {
-  readonly series: Snapshot;
-  readonly live: readonly LiveOperationState[];
-}
-
-/** Collects the reports of the processes that answer in time. */
-export type Gather = { readonly [K in keyof Reports]: () => Promise<readonly Reports[K][]> };
 
 /** A running gateway. */
 export interface Gateway {
@@ -59,6 +51,8 @@ export interface Gateway {
   readonly metricsPort: number | null;
   /** The metrics of this process. */
   readMetrics(): Promise<Snapshot>;
+  /** What this process tells of itself. */
+  report(wanted: Wanted): Promise<Reports[keyof Reports]>;
   /** What answers GraphQL requests, for programs that ask it without HTTP. */
   readonly graphql: Pick<Graphql, 'executor' | 'live' | 'reflector'>;
   /** The HTTP server, for programs that send requests directly (`app.inject`, `app.routing`). */
@@ -120,22 +114,20 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
   const began = performance.now();
   const { log, flush } = await openLog(config, extras);
   const meter: Meter = new Meter(() => metricSources(parts));
-  const observe = poolerOnce((observation) => {
-    if (observation.kind === 'reloaded') authPool.lookAgain();
-    meter.observe(observation);
-    log(observation);
-  });
+  const recent = new Recent(extras.worker);
+  const observe = observeWith({ meter, recent, log, onReload: () => authPool.lookAgain() });
   const tracer = await openTracer(process.env, { observe, inDatabase: config.traceInDatabase });
   const graphql = openGraphql(config, { observe, tracer });
   const authPool = createAuthPool(config, observe, graphql.suspect);
   const management = openManagement({ config, authUrl: authUrlOf(config), pool: authPool, clock, observe });
   const ready = createReadiness(() => graphql.executor.notReady(), graphql.systemPool);
   const traffic = { inFlight: 0 };
-  const parts: Parts = { config, clock, graphql, authPool, management, ready, traffic, auth: null };
+  const parts: Parts = { config, clock, graphql, authPool, management, ready, traffic, meter, recent, auth: null };
   const tickets = new StudioTickets(clock);
   // Closes in reverse order of opening.
   const opened = new AsyncDisposableStack();
   opened.defer(() => tracer.stop());
+  opened.defer(() => recent.stop());
   opened.defer(() => authPool.stop());
   opened.defer(() => management.stop());
   opened.defer(() => graphql.stop());
@@ -151,7 +143,7 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
     const authAt = performance.now();
     const { project } = management;
     const isAuthorized = (token: string | null, from: string) => isProjectToken(project, { token, from });
-    const metering = { config, meter, isAuthorized, gather: extras.gather?.series };
+    const metering = { config, meter, isAuthorized, gather: seriesOf(extras) };
     const { parts: metrics, server } = await openMetrics(metering);
     opened.defer(() => server?.stop());
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
@@ -167,7 +159,8 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
     const took = { ...timesOf(began, readAt, authAt), serverMs: performance.now() - authAt };
     if (address.url !== '') observe({ kind: 'listening', url: address.url, took });
     graphql.warm();
-    const facts = { ...address, metricsPort: server?.port ?? null, app, graphql, readMetrics: () => meter.read() };
+    recent.watch(() => busyness(graphql));
+    const facts = { ...address, metricsPort: server?.port ?? null, app, graphql };
     const change = (next: Config) => changeOptions({ live, authenticate, auth: parts.auth }, next);
     return { ...facts, ...controlsOf(parts, tickets), changeOptions: change, stop: stopOnce(opened, observe, flush) };
   } catch (error) {
@@ -175,6 +168,27 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
     flush();
     throw error;
   }
+}
+
+/** Collects the series of all processes; absent: there is only this one. */
+function seriesOf({ gather }: GatewayExtras) {
+  return gather && (() => gather({ what: 'series' }));
+}
+
+interface Observers {
+  readonly meter: Meter;
+  readonly recent: Recent;
+  readonly log: Observe;
+  readonly onReload: () => void;
+}
+
+function observeWith({ meter, recent, log, onReload }: Observers): Observe {
+  return poolerOnce((observation) => {
+    if (observation.kind === 'reloaded') onReload();
+    meter.observe(observation);
+    recent.observe(observation);
+    log(observation);
+  });
 }
 
 /** Each pool finds out by itself that there is a pooler. */
@@ -203,6 +217,8 @@ interface Parts {
   readonly management: Management;
   readonly ready: Readiness;
   readonly traffic: Traffic;
+  readonly meter: Meter;
+  readonly recent: Recent;
   /** Null until it is open, and if no key signs tokens. */
   auth: OpenAuth | null;
 }
@@ -213,8 +229,12 @@ async function openLog(config: Config, { observe, worker }: GatewayExtras) {
   return { log: logger.observe, flush: () => logger.flush() };
 }
 
-function controlsOf({ graphql: { reflector }, management }: Parts, tickets: StudioTickets) {
+function controlsOf(parts: Parts, tickets: StudioTickets) {
+  const { graphql, management, meter } = parts;
+  const { reflector } = graphql;
   return {
+    readMetrics: () => meter.read(),
+    report: createReporter(parts),
     reload: (reason = 'asked') => reflector.reload(reason),
     model: async (role: string) => (await reflector.role(role, null))?.shared.model ?? null,
     hints: (role: string) => reflector.hints(role),
@@ -254,21 +274,14 @@ function routeParts(
   if (!config.managementApiEnabled) return service;
   return {
     ...service,
-    management: managementParts(parts),
+    management: managementParts(parts, gather),
     studio: {
       project: management.project,
       redeemTicket: (ticket) => tickets.redeem(ticket),
       explain: createExplainer(graphql.reflector, graphql.systemPool),
-      live: () => readLive(parts, gather),
+      live: () => readersOf(parts, gather).live(),
     },
   };
-}
-
-/** The live queries of all processes. */
-async function readLive({ config, graphql }: Parts, gather?: Gather) {
-  const reports = gather === undefined ? [graphql.live.operations()] : await gather.live();
-  const processes = gather === undefined ? 1 : config.workers;
-  return { processes, answered: reports.length, operations: mergeOperations(reports.flat()) };
 }
 
 function inboxParts({ inbox, isCaptured }: OpenAuth, { config, management }: Parts): InboxParts {
@@ -278,7 +291,8 @@ function inboxParts({ inbox, isCaptured }: OpenAuth, { config, management }: Par
   return { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject };
 }
 
-function managementParts({ config, clock, graphql, authPool, management, auth }: Parts): ManagementParts {
+function managementParts(parts: Parts, gather?: Gather): ManagementParts {
+  const { config, clock, graphql, authPool, management, auth } = parts;
   const limiter = createRateLimiter(authPool, () => clock.now());
   const services = auth?.auth.services ?? null;
   return {
@@ -294,6 +308,7 @@ function managementParts({ config, clock, graphql, authPool, management, auth }:
     receiveEvents: services?.receiveEvents ?? null,
     describeSchema: createSchemaDescriber(graphql.reflector),
     allowedRoles: config.allowedRoles,
+    recent: readersOf(parts, gather),
   };
 }
 

@@ -35,6 +35,8 @@ export const managementErrors = {
     'The access tokens could not be read or changed.'),
   deliveries_failed: row(500, 'The deliveries could not be read or changed. Try again.',
     'The deliveries could not be read or changed.'),
+  activity_failed: row(500, 'The requests and counts could not be read. Try again.',
+    'The requests and counts of the processes could not be read.'),
   schema_unavailable: row(503, 'The database is not responding. Try again.',
     'The schema of the role could not be read from the database.'),
   send_failed: row(502, 'The mail server did not accept the email',

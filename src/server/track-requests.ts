@@ -146,6 +146,7 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
     address: state.address,
     role: state.identity?.role ?? null,
     operationName: loggableName(answer?.operationName ?? null),
+    operationType: answer?.operationType ?? null,
     documentHash: answer?.documentHash ?? null,
     codes: answer?.codes ?? (state.errorCode === null ? [] : [state.errorCode]),
     stages: stagesOf(state, now),

@@ -51,6 +51,8 @@ export interface RequestObservation {
   /** Null if the request was refused before its role was known. */
   readonly role: string | null;
   readonly operationName: string | null;
+  /** Null: no operation, a batch, or refused before it was known. */
+  readonly operationType: 'query' | 'mutation' | 'subscription' | null;
   readonly documentHash: string | null;
   /** Codes of the answer's errors, in order, from our tables: this one, the auth service's, the management API's. */
   readonly codes: readonly string[];

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { LiveOverview } from '../../src/graphql/live/live-operations.ts';
+import type { RecentRequests, Usage } from '../../src/server/recent/recent-schemas.ts';
 import { anonKey, secret } from '../support/http.ts';
 import { overEvents } from '../support/live.ts';
 import { createAuthDatabase } from '../support/postgres.ts';
@@ -51,6 +52,10 @@ async function serve(args: readonly string[], whenOver: WhenOver = onTestFinishe
 /** Process numbers of those that have ever answered, as the log has them. */
 const pidsOf = ({ command }: Served) =>
   [...command.text().matchAll(/"workerPid":(\d+),"msg":"worker ready"/g)].map(([, pid]) => Number(pid));
+
+/** What an operator reads, on a connection of its own. */
+const operator = (address: string) =>
+  fetch(address, { headers: { authorization: `Bearer ${accessToken}`, connection: 'close' } });
 
 /** One request on a connection of its own, so that the workers take turns. */
 async function ask(url: string, query: string): Promise<{ readonly data?: unknown; readonly errors?: unknown }> {
@@ -127,6 +132,27 @@ describe('two workers', () => {
     expect([await list(), await list()]).toEqual([all, all]);
     for (const each of heard) each.stop();
     await eventually(list, [2, 2, []]);
+  });
+
+  test('the last requests and the last hour of both are one for operators', async () => {
+    const { url } = served;
+    const read = async (what: string) => {
+      const [ref] = /[a-z0-9]{20}/.exec(await (await operator(`${url}/studio/project`)).text()) ?? [];
+      return (await operator(`${url}/v1/projects/${ref}/${what}`)).json() as Promise<RecentRequests & Usage>;
+    };
+    await askBoth(url, `query Both { noteCollection { edges { node { id } } } }`);
+    const workers = async () => {
+      const { processes, answered, requests } = await read('requests?operation=Both');
+      return [processes, answered, requests.map(({ worker }) => worker).toSorted()];
+    };
+    await eventually(workers, [2, 2, [1, 2]]);
+    const { processes, answered, minutes } = await read('usage');
+    expect([processes, answered, minutes.length]).toEqual([2, 2, 60]);
+    expect(minutes.reduce((sum, minute) => sum + minute.requests, 0)).toBeGreaterThanOrEqual(2);
+    // The sum of both pools.
+    const [, size] =
+      (await (await operator(`${url}/metrics`)).text()).match(/connections_max\{pool="api"\} (\d+)/) ?? [];
+    await eventually(async () => (await read('usage')).minutes.at(-1)?.connectionsMax, Number(size));
   });
 
   test('both answer and are counted together, one that is killed is replaced, and all stop in good order', async () => {

@@ -9,7 +9,7 @@ const order = [
   'shared', 'config', 'postgres', 'server',
   'graphql/catalog', 'graphql/model', 'graphql/schema', 'graphql/compile', 'graphql/documents', 'graphql/execute', 'graphql/live',
   'graphql/routes', 'graphql',
-  'email', 'auth', 'management', 'studio', 'routes.ts', 'change-options.ts', 'gateway.ts', 'signals.ts', 'embed', 'index.ts', 'cli', 'main.ts',
+  'email', 'auth', 'management', 'studio', 'routes.ts', 'change-options.ts', 'reports.ts', 'gateway.ts', 'signals.ts', 'embed', 'index.ts', 'cli', 'main.ts',
 ]; // biome-ignore format: a list
 
 /** Rooms that may import less than what stands before them: the two wings know nothing of each other. */

@@ -1,7 +1,8 @@
 /** A worker of `pgreflect serve --workers`: a gateway whose port and collected metrics the supervisor owns. */
 import cluster from 'node:cluster';
 import { loadConfig } from '../../config/load-config.ts';
-import { type Gateway, type Gather, type Reports, startGateway } from '../../gateway.ts';
+import { type Gateway, startGateway } from '../../gateway.ts';
+import type { Gather, Reports, Wanted } from '../../reports.ts';
 import { obeySignals } from '../../signals.ts';
 import type { CommandContext } from '../shared/command.ts';
 import { describeError } from '../shared/describe-error.ts';
@@ -46,11 +47,9 @@ async function serve(context: CommandContext): Promise<number> {
 
 /** Asks the supervisor, which asks all workers. */
 function gatherBy(questions: Questions<readonly unknown[]>): Gather {
-  const ask = async (what: keyof Reports) =>
-    (await questions.ask((id) => tell({ kind: 'all_reports_wanted', id, what }), gatherMs)) ?? [];
-  return {
-    series: async () => (await ask('series')) as readonly Reports['series'][],
-    live: async () => (await ask('live')) as readonly Reports['live'][],
+  return async <K extends keyof Reports>(wanted: Wanted<K>) => {
+    const all = await questions.ask((id) => tell({ kind: 'all_reports_wanted', id, wanted }), gatherMs);
+    return (all ?? []) as readonly Reports[K][];
   };
 }
 
@@ -75,9 +74,8 @@ function obey(message: ToWorker, { gateway, options, questions, introduce }: Par
       introduce();
       break;
     case 'report_wanted': {
-      const { id, what } = message;
-      const report = async () => (what === 'series' ? await gateway.readMetrics() : gateway.graphql.live.operations());
-      report().then((made) => tell({ kind: 'report', id, report: made }), ignore);
+      const { id, wanted } = message;
+      gateway.report(wanted).then((report) => tell({ kind: 'report', id, report }), ignore);
       break;
     }
     case 'all_reports':

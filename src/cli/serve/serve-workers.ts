@@ -14,7 +14,7 @@ import type { Config } from '../../config/config.ts';
 import { LiveConfig } from '../../config/live-config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { loggingOf } from '../../config/logging.ts';
-import type { Gather } from '../../gateway.ts';
+import type { Gather, Reports, Wanted } from '../../reports.ts';
 import { createTokenVerifier, type TokenOptions } from '../../server/caller/verify-token.ts';
 import { Meter } from '../../server/metrics/metrics.ts';
 import { type MetricsServer, serveMetrics } from '../../server/metrics/metrics-route.ts';
@@ -40,8 +40,11 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
     logger.observe(observation);
   };
   const gatherSeries = async () => [await meter.read(), ...(await workers.series())];
-  // This process has metrics of its own, and no live queries.
-  const gather: Gather = { series: gatherSeries, live: () => workers.live() };
+  // This process has metrics of its own, and no requests.
+  const gather: Gather = async <K extends keyof Reports>(wanted: Wanted<K>) =>
+    wanted.what === 'series'
+      ? ((await gatherSeries()) as readonly unknown[] as readonly Reports[K][])
+      : workers.reports(wanted);
   const workers: Workers = new Workers({
     count: config.workers,
     drainTimeoutMs: () => live.current.drainTimeoutMs,

@@ -1,7 +1,7 @@
 /** Messages between the processes of `pgreflect serve --workers`. */
 import cluster from 'node:cluster';
 import type { Sources } from '../../config/load-options.ts';
-import type { Reports } from '../../gateway.ts';
+import type { Wanted } from '../../reports.ts';
 
 /** Environment variable with the number of a worker, from 1. */
 export const workerVariable = 'PGREFLECT_WORKER_NUMBER';
@@ -18,14 +18,14 @@ export type ToWorker =
   /** Read the configuration again. */
   | { readonly kind: 'hangup' }
   | { readonly kind: 'introduce' }
-  | { readonly kind: 'report_wanted'; readonly id: number; readonly what: keyof Reports }
+  | { readonly kind: 'report_wanted'; readonly id: number; readonly wanted: Wanted }
   | { readonly kind: 'all_reports'; readonly id: number; readonly processes: readonly unknown[] };
 
 /** Messages from a worker. */
 export type FromWorker =
   | { readonly kind: 'ready'; readonly url: string }
   | { readonly kind: 'report'; readonly id: number; readonly report: unknown }
-  | { readonly kind: 'all_reports_wanted'; readonly id: number; readonly what: keyof Reports };
+  | { readonly kind: 'all_reports_wanted'; readonly id: number; readonly wanted: Wanted };
 
 /** Questions to another process, which may end before it answers. */
 export class Questions<T> {

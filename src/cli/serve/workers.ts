@@ -2,7 +2,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Gather, Reports } from '../../gateway.ts';
+import type { Gather, Reports, Wanted } from '../../reports.ts';
 import type { Snapshot } from '../../server/metrics/snapshot.ts';
 import { backoff } from '../../shared/backoff.ts';
 import type { Observe } from '../../shared/observation.ts';
@@ -104,20 +104,22 @@ export class Workers {
     if (first !== undefined) send(first, { kind: 'introduce' });
   }
 
-  /** The live queries of the workers that answer in time. */
-  async live(): Promise<readonly Reports['live'][]> {
-    return [...(await this.#reports('live')).values()].filter((report) => report !== null);
+  /** What the workers that answer in time tell of themselves. */
+  async reports<K extends keyof Reports>(wanted: Wanted & { readonly what: K }): Promise<readonly Reports[K][]> {
+    return [...(await this.#reports(wanted)).values()].filter((report) => report !== null);
   }
 
   /** The series of all workers, also of those that have ended. */
   async series(): Promise<readonly Snapshot[]> {
-    return this.#series.take(await this.#reports('series'));
+    return this.#series.take(await this.#reports({ what: 'series' }));
   }
 
   /** By process number; null: no answer in time. */
-  async #reports<K extends keyof Reports>(what: K): Promise<ReadonlyMap<number, Reports[K] | null>> {
+  async #reports<K extends keyof Reports>(
+    wanted: Wanted & { readonly what: K },
+  ): Promise<ReadonlyMap<number, Reports[K] | null>> {
     const asked = [...this.#ready.values()].map(async (worker) => {
-      const report = await this.#questions.ask((id) => send(worker, { kind: 'report_wanted', id, what }), reportMs);
+      const report = await this.#questions.ask((id) => send(worker, { kind: 'report_wanted', id, wanted }), reportMs);
       return [worker.process.pid ?? 0, report as Reports[K] | null] as const;
     });
     return new Map(await Promise.all(asked));
@@ -199,9 +201,9 @@ export class Workers {
     const { id } = message;
     if (message.kind === 'report') this.#questions.answer(id, message.report);
     else
-      void this.#options.gather[message.what]().then((all) =>
-        send(worker, { kind: 'all_reports', id, processes: all }),
-      );
+      void this.#options
+        .gather(message.wanted)
+        .then((all) => send(worker, { kind: 'all_reports', id, processes: all }));
   }
 }
 

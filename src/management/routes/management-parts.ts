@@ -3,6 +3,7 @@
  */
 import type { Config } from '../../config/config.ts';
 import type { ReceiveEvents } from '../../email/events/receive-events.ts';
+import type { RecentRequests, RequestFilter, Usage } from '../../server/recent/recent-schemas.ts';
 import type { ManagedProject } from '../managed-project.ts';
 import type { DeliverMessage } from '../templates/send-draft.ts';
 
@@ -20,6 +21,11 @@ export interface ManagementParts {
   readonly describeSchema: (role: string) => Promise<unknown>;
   /** Roles that requests may use; `*`: any. */
   readonly allowedRoles: Config['allowedRoles'];
+  /** What all processes of this gateway have done. */
+  readonly recent: {
+    readonly requests: (filter: RequestFilter) => Promise<RecentRequests>;
+    readonly usage: () => Promise<Usage>;
+  };
   /** Requests per minute and token; null: no limit. */
   readonly perMinute: number | null;
   /**

@@ -2,21 +2,8 @@
 import type { Distribution } from '../../shared/distribution.ts';
 import type { Observation, Observe, RequestObservation } from '../../shared/observation.ts';
 import { graphqlPath } from '../paths.ts';
+import { outcomeOf, outcomes, type RequestOutcome } from './outcome.ts';
 import type { Count, Tally } from './tally.ts';
-
-/** How requests end. `refused`: by a rate limit, or because of overload. */
-const outcomes = ['success', 'client_error', 'server_error', 'refused', 'aborted'] as const;
-
-type Outcome = (typeof outcomes)[number];
-
-/** Codes that are no fault of the client although their status may be 200. */
-const serverCodes: ReadonlySet<string> = new Set([
-  'INTERNAL',
-  'UNAVAILABLE',
-  'TIMEOUT',
-  'unexpected_failure',
-  'request_timeout',
-]);
 
 /** Rate limits by the code of the refusal; that of the GraphQL API is also one of the studio's. */
 const limitOfCodes: ReadonlyMap<string, string> = new Map([
@@ -29,14 +16,6 @@ const limitOfCodes: ReadonlyMap<string, string> = new Map([
 
 /** Why a subscription ended, beside the codes of errors. */
 const closedBy = ['client', 'stopping'] as const;
-
-function outcomeOf({ aborted, shed, status, codes }: RequestObservation): Outcome {
-  if (aborted) return 'aborted';
-  if (shed || status === 429) return 'refused';
-  if (status >= 500) return 'server_error';
-  if (codes.length === 0) return status < 400 ? 'success' : 'client_error';
-  return codes.some((code) => serverCodes.has(code)) ? 'server_error' : 'client_error';
-}
 
 /** Makes the function that counts. */
 export function createCounts(tally: Tally): Observe {
@@ -85,7 +64,7 @@ const alarming: readonly Observation['kind'][] = ['masked_error', 'reload_failed
 
 /** What is counted of requests of a route. */
 interface RouteCounts {
-  readonly durations: Map<Outcome, Distribution>;
+  readonly durations: Map<RequestOutcome, Distribution>;
   readonly byMethod: Map<string, Map<number, Count>>;
 }
 
@@ -95,7 +74,7 @@ function createRequestCounts(tally: Tally): (request: RequestObservation) => voi
   const codes = new Map<string, Count>();
   const bytes = tally.counter('pgreflect_http_response_bytes_total');
 
-  function countStage(outcome: Outcome, stage: string, ms: number): void {
+  function countStage(outcome: RequestOutcome, stage: string, ms: number): void {
     // Not reached.
     if (ms === 0) return;
     const name = 'pgreflect_graphql_stage_duration_seconds';

@@ -28,6 +28,7 @@ const requestFrom = (address: string | null): Observation => ({
   address,
   role: null,
   operationName: null,
+  operationType: null,
   documentHash: null,
   codes: [],
   stages: { authenticateMs: 0, parseMs: 0, compileMs: 0, waitMs: 0, runMs: 0, serializeMs: 0 },
