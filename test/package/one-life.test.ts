@@ -2,7 +2,7 @@
  * The command `pgreflect` and the gateway live and die together, under the Node of the machine. One before 22.15 starts the pinned Node
  * as a child; a later one becomes it. Whoever started it sees no difference.
  */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { holdFunction, takeLock, untilHeld } from '../support/busy.ts';
@@ -64,6 +64,19 @@ test('SIGKILL of the command ends the gateway, and frees its port', async () => 
   const { pid, ended, url } = await start(serving);
   const family = familyOf(pid);
   process.kill(pid, 'SIGKILL');
+  await untilGone(family);
+  await ended;
+  await expectNobodyServes(url);
+});
+
+test.each(['SIGKILL', 'SIGTERM'] as const)('%s of npx, whose shell lives on, ends the gateway', async (signal) => {
+  const directory = openFolder();
+  writeFileSync(join(directory, 'package.json'), '{"private": true}');
+  mkdirSync(join(directory, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(launcher, join(directory, 'node_modules/.bin/pgreflect'));
+  const { pid, ended, url } = await start(['npx', 'pgreflect', 'serve', '--port', '0'], directory);
+  const family = familyOf(pid);
+  process.kill(pid, signal);
   await untilGone(family);
   await ended;
   await expectNobodyServes(url);
