@@ -82,7 +82,7 @@ test('no request is sent before there is an operation', async () => {
 
 test('the statement stands in lines and colors, in a font that comes with the studio', async () => {
   const { page, foreign } = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
-  await page.getByRole('radio', { name: 'Service' }).check();
+  await page.getByRole('radio', { name: 'service_role' }).check();
   await run(page);
   await page.getByRole('button', { name: 'SQL and plan' }).click();
   const statement = page.locator('.sql-text');

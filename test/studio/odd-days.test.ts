@@ -183,7 +183,7 @@ test('a key that is not good can be given again where operations are sent', asyn
   await page.getByLabel('Service key').fill(serviceKey);
   await page.getByRole('button', { name: 'Use these keys' }).click();
   await page.getByText('Enter other keys').waitFor({ state: 'detached' });
-  await page.getByRole('radio', { name: 'Service' }).check();
+  await page.getByRole('radio', { name: 'service_role' }).check();
   await run(page, 'One');
   await page.locator('.result-window').getByText('"edges"').first().waitFor();
 });
@@ -194,7 +194,7 @@ test('an operation that is refused has no plan, and the page says why; of the st
   // Of a visitor, who may change no author.
   await run(page, 'Two');
   await expect.poll(() => page.locator('.plan').getByRole('alert').textContent()).toMatch(/mutation/i);
-  await page.getByRole('radio', { name: 'Service' }).check();
+  await page.getByRole('radio', { name: 'service_role' }).check();
   await run(page, 'Two');
   await expect.poll(() => page.locator('.explained').count()).toBe(2);
   await run(page, 'One');

@@ -88,7 +88,7 @@ test('GraphiQL asks an operator for no keys, also where they are made from the s
     await page.getByRole('button', { name: /^Execute/ }).click();
     await page.locator('.graphiql-response').getByText(answer).waitFor();
   };
-  await page.getByRole('radio', { name: 'Service' }).check();
+  await page.getByRole('radio', { name: 'service_role' }).check();
   await run('{ hiddenCollection { edges { node { body } } } }', 'seen by the service role');
   const next = async (table: string, body: string) => {
     await database.query(`update ${table} set body = $1`, [body]);
@@ -98,7 +98,7 @@ test('GraphiQL asks an operator for no keys, also where they are made from the s
   };
   await run('subscription { hiddenCollection { nodes { body } } }', 'seen by the service role');
   await next('hidden', 'changed for the service role');
-  await page.getByRole('radio', { name: 'Anon' }).check();
+  await page.getByRole('radio', { name: 'anon' }).check();
   await run('subscription { noteCollection { nodes { body } } }', 'seen by anon');
   await next('note', 'changed for anon');
   await page.getByRole('radio', { name: 'User' }).check();
@@ -111,7 +111,7 @@ test('GraphiQL asks an operator for no keys, also where they are made from the s
   expect(kept).toContain(token);
   expect(kept).not.toMatch(/eyJ[\w-]+\.[\w-]+/);
 
-  await page.getByRole('radio', { name: 'Service' }).check();
+  await page.getByRole('radio', { name: 'service_role' }).check();
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
   const docs = page.locator('.graphiql-doc-explorer');
   for (const type of ['Query', 'hiddenConnection', 'hiddenEdge', 'hidden'])

@@ -160,7 +160,7 @@ describe('GraphQL', () => {
     await page.locator('.graphiql-query-editor .CodeMirror-line').first().waitFor();
     await run(page);
     await answer(page, '"edges": []').waitFor();
-    await page.getByRole('radio', { name: 'Service' }).check();
+    await page.getByRole('radio', { name: 'service_role' }).check();
     await run(page);
     await answer(page, '"of nobody"').waitFor();
     await page.getByRole('radio', { name: 'User' }).check();

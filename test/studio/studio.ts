@@ -241,9 +241,3 @@ async function violationsNow(page: Page): Promise<readonly string[]> {
     );
   });
 }
-
-/** Pictures in the documents are taken here. They are kept, so that a run changes no file: delete one to take another. */
-export async function picture(page: Page, name: string): Promise<void> {
-  const path = fileURLToPath(new URL(`../../docs/studio-${name}.png`, import.meta.url));
-  if (!existsSync(path)) await page.screenshot({ path });
-}

@@ -1,7 +1,7 @@
 /** Chooses as whom operations run: anon, a user, or the service role. */
 import type { Caller } from '../shared/caller.ts';
 import { apiKeys } from '../shared/keys.ts';
-import { useMayOperate } from '../shared/session.ts';
+import { session, useMayOperate } from '../shared/session.ts';
 import { useStore } from '../shared/store.ts';
 import { Choice } from './choice.tsx';
 import { UserSelect } from './user-select.tsx';
@@ -11,14 +11,17 @@ interface CallerChoiceProps {
   readonly onChoose: (caller: Caller) => void;
 }
 
-/** The choice. */
+/** The choice; nothing while nobody is signed in. */
 export function CallerChoice({ caller, onChoose }: CallerChoiceProps) {
   const { service } = useStore(apiKeys);
   const mayOperate = useMayOperate();
+  const now = useStore(session);
+  if (now.kind === 'none') return null;
+  const { roles } = now.project;
   const options = [
-    { name: 'anon', title: 'Anon' },
+    { name: 'anon', title: roles.anon },
     { name: 'user', title: 'User', isDisabled: !mayOperate },
-    { name: 'service', title: 'Service', isDisabled: service === '' && !mayOperate },
+    { name: 'service', title: roles.service, isDisabled: service === '' && !mayOperate },
   ] as const;
   return (
     <div className="row">

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import type { ApiError } from '../shared/api.ts';
 import { tokenCommand } from '../shared/session.ts';
+import { CommandLine } from './command-line.tsx';
 
 interface ProblemProps {
   readonly title: string;
@@ -21,9 +22,11 @@ export function Problem({ title, children }: ProblemProps) {
 /** Replaces a page that only operators may see. */
 export function OperatorsOnly() {
   return (
-    <Problem title="Access denied">
-      This page needs an access token with the scope project:operate. To create one: <code>{tokenCommand}</code>
-    </Problem>
+    <div className="empty" role="alert">
+      <h1>Access denied</h1>
+      <p>This page needs an access token with the scope project:operate. This command creates one:</p>
+      <CommandLine text={tokenCommand} />
+    </div>
   );
 }
 

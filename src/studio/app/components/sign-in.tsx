@@ -2,6 +2,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { onSubmit, useTask } from '../shared/requests.ts';
 import { signIn, signOut, tokenCommand } from '../shared/session.ts';
+import { CommandLine } from './command-line.tsx';
 import { Dialog } from './dialog.tsx';
 import { Fault } from './problem.tsx';
 
@@ -21,9 +22,9 @@ export function SignInCard({ refusal }: { readonly refusal: string | null }) {
       <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="40" height="40" />
       <h1>Sign in to the studio</h1>
       <p>
-        Use an access token of this project. <code>pgreflect start</code> prints one; <code>{tokenCommand}</code>{' '}
-        creates one.
+        Use an access token of this project. <code>pgreflect start</code> prints one; this command creates one:
       </p>
+      <CommandLine text={tokenCommand} />
       <TokenForm refusal={refusal} />
     </div>
   );

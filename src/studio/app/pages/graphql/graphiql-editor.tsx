@@ -78,7 +78,7 @@ const panelName = 'pgreflect:graphiql-panel';
 
 /** Without a chosen panel, the examples are open if there is room beside the editor. */
 function chosenPanel(): string {
-  return localStorage.getItem(panelName) ?? (innerWidth >= 1150 ? examplesTitle : '');
+  return localStorage.getItem(panelName) ?? (innerWidth >= 1400 ? examplesTitle : '');
 }
 
 function rememberPanel(panel: GraphiQLPlugin | null): void {

@@ -2,6 +2,7 @@
 import './graphql.css';
 import { lazy, Suspense, useState } from 'react';
 import { CallerChoice } from '../../components/caller-choice.tsx';
+import { CommandLine } from '../../components/command-line.tsx';
 import { KeysForm } from '../../components/keys-form.tsx';
 import type { ApiError } from '../../shared/api.ts';
 import { chosenCaller } from '../../shared/caller.ts';
@@ -32,9 +33,10 @@ export function GraphqlPage() {
       <div className="keys-page stack">
         <h1>Project API keys</h1>
         <p>
-          No keys are needed with an access token that has the scope project:operate. To use one, sign out. To create
-          one: <code>{tokenCommand}</code>
+          No keys are needed with an access token that has the scope project:operate. To use one, sign out. This command
+          creates one:
         </p>
+        <CommandLine text={tokenCommand} />
         <KeysForm />
       </div>
     );
@@ -43,16 +45,18 @@ export function GraphqlPage() {
     <div className="graphql">
       <header className="page-head">
         <h1>GraphQL</h1>
-        <CallerChoice caller={caller} onChoose={chosenCaller.set} />
-        <button
-          type="button"
-          aria-pressed={showsPlan}
-          disabled={!mayOperate}
-          title={mayOperate ? undefined : 'Needs an access token with the scope project:operate.'}
-          onClick={() => setShowsPlan(!showsPlan)}
-        >
-          SQL and plan
-        </button>
+        <div className="row">
+          <CallerChoice caller={caller} onChoose={chosenCaller.set} />
+          <button
+            type="button"
+            aria-pressed={showsPlan}
+            disabled={!mayOperate}
+            title={mayOperate ? undefined : 'Needs an access token with the scope project:operate.'}
+            onClick={() => setShowsPlan(!showsPlan)}
+          >
+            SQL and plan
+          </button>
+        </div>
       </header>
       <div role="status">
         {problem !== null && <p className="notice fault">{problem.message}</p>}
