@@ -13,7 +13,7 @@ import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 const mallory = `mallory_${randomBytes(4).toString('hex')}`;
 
 const functions = [
-  ['right', 'text, int4', 'text'],
+  ['txid_current', '', 'int8'],
   ['pg_current_xact_id', '', 'xid8'],
   ['pg_current_snapshot', '', 'pg_snapshot'],
   ['clock_timestamp', '', 'timestamptz'],
@@ -25,6 +25,8 @@ const functions = [
   ['num_nulls', 'variadic text[]', 'int4'],
 ] as const;
 const operators = [
+  ['%', 'int8', 'int8'],
+  ['=', 'int8', 'int8'],
   ['=', 'text', 'text'],
   ['=', 'xid8', 'xid8'],
   ['<', 'xid8', 'xid8'],
@@ -45,7 +47,7 @@ const plant = (
 const planted = [
   ...functions.map(([name, args, result]) => plant(name, args, result)),
   ...operators.map(([sign, left, right], index) => {
-    const result = sign === '-' ? 'timestamptz' : 'bool';
+    const result = { '-': 'timestamptz', '%': 'int8' }[sign as string] ?? 'bool';
     const operator = `create operator evil.${sign} (leftarg = ${left}, rightarg = ${right}, function = evil.of_${index})`;
     return `${plant(`of_${index}`, `${left}, ${right}`, result)} ${operator};`;
   }),
@@ -93,7 +95,7 @@ describe('a tenant', () => {
     expect(made).toHaveLength(2);
     expect(await database.query('select from captured')).toEqual([]);
     // What was planted would have been noted.
-    await client.query(`select right('a', 1)`);
+    await client.query('select txid_current()');
     expect(await database.query('select who from captured')).toEqual([{ who: mallory }]);
   });
 
