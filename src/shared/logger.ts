@@ -184,8 +184,12 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
       ? info('live queries run when a table that they read has changed')
       : info('live queries run at an interval', { command: 'pgreflect init --live' }),
   replica_used: ({ replica }) => info('read replica used', { replica }),
-  replica_left_out: ({ replica, reason }) =>
-    warn('read replica removed; the other replicas and the primary serve queries', { replica, reason }),
+  replica_left_out: ({ replica, reason, fix }) =>
+    warn('read replica removed; the other replicas and the primary serve queries', {
+      replica,
+      reason,
+      ...(fix !== undefined && { hint: `It is not known yet whether it follows the new primary. To know at once: ${fix};` }),
+    }),
   worker_ready: ({ worker, pid }) => info('worker ready', { worker, workerPid: pid }),
   worker_ended: ({ worker, code, signal }) => error('worker exited; replacing it', { worker, code, signal }),
   requests_shed: ({ count }) => warn('requests refused within a second: overloaded', { count }),

@@ -159,6 +159,8 @@ export type Observation =
       readonly kind: 'replica_left_out';
       readonly replica: number;
       readonly reason: 'away' | 'behind' | 'not_a_replica';
+      /** SQL, without which it is not known whether the replica follows the new primary. */
+      readonly fix?: string;
     }
   /** A worker process answers requests; `worker` is its number, from 1. */
   | { readonly kind: 'worker_ready'; readonly worker: number; readonly pid: number | null }

@@ -165,7 +165,7 @@ export async function startServers(whenOver: WhenOver): Promise<Servers> {
   const env = { ...environments[0], ...login, ...admin, PGREFLECT_ADMIN_DATABASE_URL: '' };
   machines.gateway1.run(process.execPath, [main, 'init', '--auth', '--watch'], { env });
   const schema = readFileSync(new URL('cluster.sql', import.meta.url), 'utf8');
-  await query((await servers.primary())!, 'shop', `${schema}; grant pg_read_all_stats to authenticator`);
+  await query((await servers.primary())!, 'shop', schema);
   for (const name of gatewayNames) startGateway(name);
   await servers.untilWell();
   return servers;

@@ -12,6 +12,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Config } from '../../src/config/config.ts';
 import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { primaryPosition } from '../../src/postgres/pool/replicas.ts';
+import { createLogger } from '../../src/shared/logger.ts';
+import type { Observation } from '../../src/shared/observation.ts';
 import { openBrowser } from '../support/browser.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
@@ -79,6 +81,15 @@ const bodyOf = (id: number) => `{ server, noteByPk(id: ${id}) { body } }`;
 /** Asks until the answer is as expected; the test's own limit of time ends what never becomes so. */
 async function eventually(find: () => Promise<unknown>, expected: unknown): Promise<void> {
   while (JSON.stringify(await find()) !== JSON.stringify(expected)) await sleep(20);
+}
+
+/** What the log says. */
+async function lineOf(observation: Observation): Promise<string> {
+  const lines: string[] = [];
+  const stream = { write: (line: string) => void lines.push(line) };
+  const logger = await createLogger({ level: 'info', format: 'json', slowMs: 1000, stream });
+  logger.observe(observation);
+  return lines.join('');
 }
 
 const dataOf = async (gateway: TestGateway, query: string, headers = {}) =>
@@ -296,7 +307,37 @@ test('after a failover a server that has not followed it is not asked, although 
   const answer = { server: 'primary', noteByPk: { body: 'written' } };
   expect(await dataOf(gateway, bodyOf(1), position)).toEqual(answer);
   expect(await dataOf(gateway, bodyOf(1))).toEqual(answer);
-  expect(gateway.observations).toContainEqual({ kind: 'replica_left_out', replica: 1, reason: 'behind' });
+  const seen = gateway.observations.find(({ kind }) => kind === 'replica_left_out');
+  expect(seen).toMatchObject({ kind: 'replica_left_out', replica: 1, reason: 'behind' });
+  const fix = seen?.kind === 'replica_left_out' ? seen.fix : undefined;
+  const [version] = await own.replica.query<{ is16: boolean }>(
+    `select current_setting('server_version_num')::int >= 160000 as "is16"`,
+  );
+  expect(fix).toBe(version?.is16 ? 'grant pg_read_all_stats to authenticator with inherit true' : undefined);
+  expect(await lineOf(seen!)).toContain(version?.is16 ? `To know at once: ${fix};` : '"reason":"behind"');
+});
+
+test('the login sees which timeline a replica follows after the grant that the log names', async ({ skip }) => {
+  const timeline = async () => {
+    const client = new pg.Client({ connectionString: servers.replica.urlAs('authenticator', 'test') });
+    await client.connect();
+    const { rows } = await client.query('select received_tli as timeline from pg_stat_wal_receiver');
+    await client.end();
+    return rows;
+  };
+  await eventually(timeline, [{ timeline: null }]);
+  onTestFinished(async () => void (await servers.primary.query('revoke pg_read_all_stats from authenticator')));
+  // Without more words, it is of no use to a login that inherits nothing.
+  await servers.primary.query('grant pg_read_all_stats to authenticator');
+  const member = `select pg_has_role('authenticator', 'pg_read_all_stats', 'member') as is`;
+  await eventually(() => servers.replica.query(member), [{ is: true }]);
+  expect(await timeline()).toEqual([{ timeline: null }]);
+  const [version] = await servers.primary.query<{ is16: boolean }>(
+    `select current_setting('server_version_num')::int >= 160000 as "is16"`,
+  );
+  if (!version!.is16) return skip();
+  await servers.primary.query('grant pg_read_all_stats to authenticator with inherit true');
+  await eventually(timeline, [{ timeline: 1 }]);
 });
 
 describe('the model is as fresh as the server that answers', () => {

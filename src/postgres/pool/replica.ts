@@ -50,8 +50,15 @@ const replayed =
 const followed = `select greatest(c.timeline_id, r.min_recovery_end_timeline,
     (select pg_catalog.max(w.received_tli) from pg_catalog.pg_stat_wal_receiver w)) as timeline
   from pg_catalog.pg_control_checkpoint() c, pg_catalog.pg_control_recovery() r`;
-const stateQuery = `select d.identity, r.standby, r.position, f.timeline
-  from (${databaseIdentity}) d cross join (${replayed}) r cross join (${followed}) f`;
+/** What lets the login see the timeline at once. Logins that `init` makes inherit nothing, which a grant can change since PostgreSQL 16. */
+const statsGrant = `select case
+    when pg_catalog.pg_has_role(current_user, 'pg_read_all_stats', 'usage') then null
+    when pg_catalog.current_setting('server_version_num')::int >= 160000
+      then pg_catalog.format('grant pg_read_all_stats to %I with inherit true', current_user)
+    when l.rolinherit then pg_catalog.format('grant pg_read_all_stats to %I', current_user) end as fix
+  from pg_catalog.pg_roles l where l.rolname = current_user`;
+const stateQuery = `select d.identity, r.standby, r.position, f.timeline, g.fix
+  from (${databaseIdentity}) d cross join (${replayed}) r cross join (${followed}) f cross join (${statsGrant}) g`;
 
 /** A position of the primary's log on its timeline, and a time before it was read. */
 export interface Sample {
@@ -65,6 +72,7 @@ interface ReplicaRow {
   readonly standby: boolean;
   readonly position: string | null;
   readonly timeline: number;
+  readonly fix: string | null;
 }
 
 /** The primary that a replica has to follow. */
@@ -121,10 +129,10 @@ export class Replica {
     return { number: this.number, isUsed: this.isUsable(now), lagMs, pool: this.pool.state() };
   }
 
-  /** Leaves it out until a check succeeds. */
-  leaveOut(reason: LeftOutReason): void {
+  /** Leaves it out until a check succeeds. @param fix SQL with which more would be known. */
+  leaveOut(reason: LeftOutReason, fix: string | null = null): void {
     this.#replayed = null;
-    this.#report(reason);
+    this.#report(reason, fix);
   }
 
   /** Adds a position of the primary, which the replica has to reach. */
@@ -168,7 +176,7 @@ export class Replica {
       return;
     }
     if (primary !== null && primary.timeline !== row.timeline) {
-      this.leaveOut('behind');
+      this.leaveOut('behind', row.fix);
       return;
     }
     this.#replayed = position;
@@ -178,12 +186,12 @@ export class Replica {
     this.#report(this.isUsable(performance.now()) ? 'used' : 'behind');
   }
 
-  #report(state: 'used' | LeftOutReason): void {
+  #report(state: 'used' | LeftOutReason, fix: string | null = null): void {
     if (state === this.#reported) return;
     this.#reported = state;
     const { number } = this;
     const { observe } = this.#options;
     if (state === 'used') observe({ kind: 'replica_used', replica: number });
-    else observe({ kind: 'replica_left_out', replica: number, reason: state });
+    else observe({ kind: 'replica_left_out', replica: number, reason: state, ...(fix !== null && { fix }) });
   }
 }
