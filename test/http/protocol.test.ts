@@ -418,7 +418,9 @@ describe('headers of the answer', () => {
   test('Server-Timing tells the stages where it is on', async () => {
     const on = await testServer({ serverTiming: true });
     const timing = (await on.send({ body: operation('{ hello }') })).headers['server-timing'];
-    expect(timing).toMatch(/^authenticate;dur=\d+\.\d{3}, parse;dur=1\.000, compile;dur=2\.000, run;dur=3\.000$/);
+    expect(timing).toMatch(
+      /^authenticate;dur=\d+\.\d{3}, parse;dur=1\.000, compile;dur=2\.000, wait;dur=0\.000, run;dur=3\.000$/,
+    );
     const off = await testServer();
     expect((await off.send({ body: operation('{ hello }') })).headers['server-timing']).toBeUndefined();
   });

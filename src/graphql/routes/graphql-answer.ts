@@ -54,8 +54,9 @@ export function writeHead(
   if (answer.writtenAt !== undefined) writePosition(config, reply, answer.writtenAt);
   state.bytes = utf8Bytes(answer.body);
   if (!config.serverTiming) return;
-  const { parseMs, compileMs, runMs } = answer.stages;
-  const stages = Object.entries({ authenticate: state.authenticateMs, parse: parseMs, compile: compileMs, run: runMs });
+  const { parseMs, compileMs, waitMs, runMs } = answer.stages;
+  const { authenticateMs: authenticate } = state;
+  const stages = Object.entries({ authenticate, parse: parseMs, compile: compileMs, wait: waitMs, run: runMs });
   reply.header('server-timing', stages.map(([name, ms]) => `${name};dur=${ms.toFixed(3)}`).join(', '));
 }
 
