@@ -13,6 +13,7 @@ import { LiveConfig } from './config/live-config.ts';
 import { loggingOf } from './config/logging.ts';
 import { readOutboxState } from './email/outbox/outbox.ts';
 import { createSchemaDescriber, createSchemaPrinter } from './graphql/execute/describe-schema.ts';
+import { createTableDescriber } from './graphql/execute/describe-table.ts';
 import { createExplainer } from './graphql/execute/explain-operation.ts';
 import type { Reflector } from './graphql/execute/reflector.ts';
 import type { Model } from './graphql/model/model.ts';
@@ -307,6 +308,7 @@ function managementParts(parts: Parts, gather?: Gather): ManagementParts {
     deliver: services?.sendTestEmail ?? null,
     receiveEvents: services?.receiveEvents ?? null,
     describeSchema: createSchemaDescriber(graphql.reflector),
+    describeTable: createTableDescriber(graphql.reflector),
     allowedRoles: config.allowedRoles,
     recent: readersOf(parts, gather),
   };

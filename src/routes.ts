@@ -1,6 +1,7 @@
 /** All routes of the gateway, added to one server. The code of optional services is loaded only when they are added. */
 import type { AuthParts } from './auth/routes/auth-parts.ts';
 import { describedSchema } from './graphql/execute/describe-schema.ts';
+import { describedRoleTable } from './graphql/execute/describe-table.ts';
 import { EventStreams } from './graphql/routes/event-stream.ts';
 import { registerGraphqlRoutes } from './graphql/routes/graphql-route.ts';
 import { describeSchemaRoute, registerSchemaRoute, type SchemaParts } from './graphql/routes/schema-route.ts';
@@ -63,5 +64,5 @@ async function addManagement(app: HttpServer, { observe }: HttpParts, management
     import('./management/routes/management-description.ts'),
   ]);
   await registerManagementRoutes(app, management, observe);
-  return () => describeManagement(describedSchema);
+  return () => describeManagement(describedSchema, describedRoleTable);
 }

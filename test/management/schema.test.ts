@@ -127,6 +127,64 @@ describe('the schema of a role', () => {
     await database.query('drop schema more cascade');
   });
 
+  test('a table of a role says how the role filters, orders and writes it, also where introspection is off', async () => {
+    const table = async (name: string, role: string, token = accessToken) =>
+      managed.call({ path: `/v1/projects/${ref}/schema/tables/${name}?role=${role}`, token: `Bearer ${token}` });
+    const { status, body } = await table('Book', 'anon');
+    expect(status).toBe(200);
+    const { columns, relationships, ...rest } = body;
+    expect(rest).toEqual({
+      role: 'anon',
+      name: 'Book',
+      object: 'public.book',
+      kind: 'table',
+      description: null,
+      rowSecurity: false,
+      maxRows: 30,
+      jsonValues: false,
+      collection: 'bookCollection',
+      totalCount: false,
+      countAtMost: false,
+      live: true,
+      insert: null,
+      update: null,
+      delete: null,
+      nodeId: 'nodeId',
+      enums: [],
+    });
+    expect(
+      columns.map(({ name, type, isKey, isOrdered }: Record<string, unknown>) => [name, type, isKey, isOrdered]),
+    ).toEqual([
+      ['id', 'BigInt!', true, true],
+      ['title', 'String', false, true],
+      ['authorId', 'BigInt!', false, true],
+    ]);
+    expect(columns[1].operators).toContainEqual({ name: 'in', type: '[String!]' });
+    expect(relationships[0]).toEqual({
+      name: 'author',
+      target: 'Author',
+      isList: false,
+      isForeignKey: true,
+      pairs: [{ local: 'authorId', foreign: 'id' }],
+      isFiltered: true,
+      isInserted: false,
+    });
+    // What the role may insert and not read is there, and says so; what it may neither read nor insert is not.
+    const { body: author } = await table('Author', 'anon');
+    expect(author.insert).toBe('insertIntoAuthorCollection');
+    expect(
+      author.columns.map(({ name, isRead, insert, update }: Record<string, unknown>) => [name, isRead, insert, update]),
+    ).toEqual([
+      ['id', true, 'BigInt', null],
+      ['fullName', true, 'String', null],
+      ['secret', false, 'String', null],
+    ]);
+    expect(await table('Book', 'service_role')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(await table('Book', 'postgres')).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    const lesser = await addToken(database, { scopes: ['project:read', 'auth_config:write'] });
+    expect(await table('Book', 'anon', lesser)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  });
+
   test('the schema of a role has each foreign key once, with the fields of both its sides', async () => {
     expect((await get('anon')).body.relationships).toEqual([
       { from: 'Book', to: 'Author', field: 'author', inverse: 'bookCollection', cardinality: 'many' },

@@ -8,7 +8,7 @@ import {
   layoutGraph,
   type TableBox,
 } from '../../src/studio/app/pages/schema/layout-graph.ts';
-import type { SchemaRelationship, SchemaTable } from '../../src/studio/app/pages/schema/role-schema.ts';
+import type { SchemaRelationship, SchemaTable } from '../../src/studio/app/shared/role-schema.ts';
 
 const table = (name: string): SchemaTable => ({
   name,

@@ -38,8 +38,8 @@ const common = ['invalid_ref', 'unauthorized', 'forbidden', 'project_not_found',
 /** Of routes without a token. */
 const ofOpen = ['invalid_ref', 'project_not_found'] as const;
 
-/** Operations and schemas. @param roleSchema What `ManagementParts.describeSchema` answers. */
-export function describeManagement(roleSchema: Described): ApiDescription {
+/** Operations and schemas. @param described What `ManagementParts` describes: the schema of a role, and a table of it. */
+export function describeManagement(...described: readonly Described[]): ApiDescription {
   const { operations, schemas } = describeRoutes(managementRoutes, {
     prefix: projectPath,
     prefixParameters: { ref: about(text, { description: 'Project ref.', pattern: '^[a-z0-9]{20}$' }) },
@@ -48,7 +48,7 @@ export function describeManagement(roleSchema: Described): ApiDescription {
       describeRefusals([...(access === 'anyone' ? ofOpen : common), ...refusals, failure]),
     error,
   });
-  return { operations, schemas: { ...schemas, ...roleSchema.named } };
+  return { operations, schemas: Object.assign({}, schemas, ...described.map(({ named }) => named)) };
 }
 
 /** One entry per status. */

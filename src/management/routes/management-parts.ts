@@ -19,6 +19,8 @@ export interface ManagementParts {
   readonly receiveEvents: ReceiveEvents | null;
   /** The schema of a role, as JSON; null if the database lacks the role. @throws DatabaseError */
   readonly describeSchema: (role: string) => Promise<unknown>;
+  /** A table of it, by its object type; null if the role does not see it. @throws DatabaseError */
+  readonly describeTable: (role: string, name: string) => Promise<unknown>;
   /** Roles that requests may use; `*`: any. */
   readonly allowedRoles: Config['allowedRoles'];
   /** What all processes of this gateway have done. */

@@ -247,6 +247,23 @@ export const configRoutes: ManagementRoutes = {
     failure: 'schema_unavailable',
     run: async (parts, request) => readSchema(readRole(request, parts.allowedRoles), parts),
   },
+  'GET /schema/tables/:name': {
+    access: 'project:operate',
+    id: 'readRoleTable',
+    summary: 'Read how a role filters, orders and writes a table, and how its rows lead to others',
+    pathParameters: { name: about(text, 'Object type of the table.') },
+    query: { role: about(text, 'Database role.') },
+    answer: anything(referTo('RoleTable')),
+    refusals: ['validation_failed', 'not_found'],
+    failure: 'schema_unavailable',
+    async run(parts, request) {
+      const role = readRole(request, parts.allowedRoles);
+      const { name } = request.params as { readonly name: string };
+      const table = await parts.describeTable(role, name);
+      if (table === null) throw new ManagementError('not_found', `The role "${role.slice(0, 63)}" sees no such table`);
+      return table;
+    },
+  },
 };
 
 /** For operators only, because the schema also names what its role cannot see. */

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { CommandPalette, isPaletteOpen } from './components/command-palette.tsx';
 import { CloseIcon, LeaveIcon, MenuIcon, SearchIcon, ThemeIcon } from './components/icons.tsx';
 import { Link } from './components/link.tsx';
+import { Toasts } from './components/toasts.tsx';
 import { menuParts, type StudioPage, studioPages } from './pages.tsx';
 import { isServerThere } from './shared/api.ts';
 import { projectName, session, signOut } from './shared/session.ts';
@@ -35,6 +36,7 @@ export function Frame({ page, children }: { readonly page: StudioPage | null; re
         {children}
       </main>
       <CommandPalette />
+      <Toasts />
     </div>
   );
 }

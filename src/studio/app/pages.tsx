@@ -4,6 +4,7 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import {
   BookIcon,
+  DataIcon,
   DeliveriesIcon,
   GraphqlIcon,
   InboxIcon,
@@ -31,6 +32,7 @@ export interface StudioPage {
   readonly Page: LazyExoticComponent<ComponentType>;
 }
 
+const DataPage = lazy(async () => ({ default: (await import('./pages/data/data-page.tsx')).DataPage }));
 const GraphqlPage = lazy(async () => ({ default: (await import('./pages/graphql/graphql-page.tsx')).GraphqlPage }));
 const SchemaPage = lazy(async () => ({ default: (await import('./pages/schema/schema-page.tsx')).SchemaPage }));
 const ApiDocsPage = lazy(async () => ({ default: (await import('./pages/api-docs/api-docs-page.tsx')).ApiDocsPage }));
@@ -47,6 +49,15 @@ const session = { needsSession: true };
 
 /** All pages. */
 export const studioPages: readonly StudioPage[] = [
+  {
+    path: 'data',
+    title: 'Data',
+    part: 'Database',
+    icon: DataIcon,
+    words: 'rows tables browse edit',
+    ...session,
+    Page: DataPage,
+  },
   {
     path: 'schema',
     title: 'Schema',

@@ -61,8 +61,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     count: rows.length,
     getScrollElement: () => place.current,
     estimateSize: () => rowHeight,
+    // No keys of rows: another function for each state of the rows would make it look at a million of them.
     overscan,
-    getItemKey: (index) => keyOf(rows[index]!),
   });
   const { active, onKeyDown, moveTo } = useActiveCell(props, (index) => virtual.scrollToIndex(index));
   const items = virtual.getVirtualItems();

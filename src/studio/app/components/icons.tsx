@@ -15,6 +15,14 @@ function icon(lines: string, filled = ''): () => ReactNode {
 /** Six corners. */
 export const GraphqlIcon = icon('M10 2.5l6.5 3.75v7.5L10 17.5l-6.5-3.75v-7.5zM10 2.5L3.5 13.75h13z');
 
+/** Rows and columns. */
+export const DataIcon = icon(
+  'M4.5 3.5h11a1.5 1.5 0 0 1 1.5 1.5v10a1.5 1.5 0 0 1-1.5 1.5h-11A1.5 1.5 0 0 1 3 15V5a1.5 1.5 0 0 1 1.5-1.5zM3 8h14M3 12.2h14M8.5 8v8.5',
+);
+
+/** An arrow that leads on. */
+export const FollowIcon = icon('M6 14L14 6M7.5 6H14v6.5');
+
 /** An envelope. */
 export const MailIcon = icon(
   'M4.5 4.5h11a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2h-11a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2zM3 6l7 5 7-5',

@@ -10,15 +10,16 @@ export function momentText(at: string | number): string {
 }
 
 interface MomentProps {
-  /** ISO 8601. */
+  /** ISO 8601; of a day without a time, that day everywhere. */
   readonly at: string;
   /** Shows the day alone. */
   readonly isDay?: boolean;
 }
 
-/** A time; whoever rests on it reads its zone, too. */
+/** A time; whoever rests on it reads its zone, too. What a browser cannot read, such as `infinity`, stays as it is. */
 export function Moment({ at, isDay = false }: MomentProps) {
-  const time = new Date(at);
+  const time = new Date(/^\d{4}-\d\d-\d\d$/.test(at) ? `${at}T00:00` : at);
+  if (Number.isNaN(time.getTime())) return at;
   return (
     <time dateTime={at} title={exact.format(time)}>
       {(isDay ? day : moment).format(time)}

@@ -2,8 +2,8 @@
 import { useMemo, useRef } from 'react';
 import { ApiError, noteAbsence } from '../../shared/api.ts';
 import { type Caller, credentialsOf, servicePath } from '../../shared/caller.ts';
+import { isRefused, type Result, sendOperation, subscribe } from '../../shared/send-operation.ts';
 import { expireSession, session } from '../../shared/session.ts';
-import type { Operation } from './plan-panel.tsx';
 import {
   asResult,
   type Fetched,
@@ -11,13 +11,10 @@ import {
   hasOperation,
   introspectionRefusal,
   isIntrospection,
-  isRefused,
   isSubscription,
   type Params,
-  type Result,
-  sendOperation,
-  subscribe,
-} from './send-operation.ts';
+} from './graphiql-operation.ts';
+import type { Operation } from './plan-panel.tsx';
 
 interface Sender {
   readonly caller: Caller;

@@ -5,7 +5,7 @@ import { useMemo, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { ExamplesIcon } from '../../components/icons.tsx';
 import { type ExampleOperation, exampleOperations, exampleTables } from '../../shared/example-operations.ts';
-import { hasOperation } from './send-operation.ts';
+import { hasOperation } from './graphiql-operation.ts';
 
 /** Title of the panel. */
 export const examplesTitle = 'Examples';

@@ -10,7 +10,7 @@ import '@graphiql/plugin-explorer/style.css';
 import { useStore } from '../../shared/store.ts';
 import { theme } from '../../shared/theme.ts';
 import { examplesPlugin, examplesTitle, type Text, toTab } from './examples-panel.tsx';
-import type { Fetcher } from './send-operation.ts';
+import type { Fetcher } from './graphiql-operation.ts';
 import './graphiql.css';
 
 interface GraphiqlEditorProps {

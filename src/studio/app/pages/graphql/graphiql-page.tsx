@@ -2,8 +2,8 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { ApiError, bearer } from '../../shared/api.ts';
 import { onSubmit } from '../../shared/requests.ts';
+import { type Result, sendOperation, subscribe } from '../../shared/send-operation.ts';
 import { GraphiqlEditor } from './graphiql-editor.tsx';
-import { IntrospectionOff } from './introspection-off.tsx';
 import {
   asResult,
   type Fetcher,
@@ -11,10 +11,8 @@ import {
   isIntrospection,
   isSubscription,
   type Params,
-  type Result,
-  sendOperation,
-  subscribe,
-} from './send-operation.ts';
+} from './graphiql-operation.ts';
+import { IntrospectionOff } from './introspection-off.tsx';
 import './graphiql-page.css';
 
 /** The gateway's settings in the page. */

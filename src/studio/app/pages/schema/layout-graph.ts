@@ -1,6 +1,6 @@
 /** Layout of the schema drawing: connected tables in layers, the others in rows below. */
 import { type EdgeLabel, Graph, type GraphLabel, layout, type NodeLabel } from '@dagrejs/dagre';
-import type { SchemaRelationship, SchemaTable } from './role-schema.ts';
+import type { SchemaRelationship, SchemaTable } from '../../shared/role-schema.ts';
 
 /** A position, in pixels from the top left. */
 interface Point {

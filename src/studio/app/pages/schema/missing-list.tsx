@@ -1,6 +1,6 @@
 /** Objects that a role does not see, why, and the statement that would change it. The studio never runs them. */
 import { CopyButton } from '../../components/copy-button.tsx';
-import { type Missing, partMissing, type RoleSchema } from './role-schema.ts';
+import { type Missing, partMissing, type RoleSchema } from '../../shared/role-schema.ts';
 
 /** Reasons with their fixes. */
 export function MissingList({ missing }: { readonly missing: readonly Missing[] }) {

@@ -1,5 +1,5 @@
 /** Part of a schema: a table and its neighbors within a few relationships. */
-import type { RoleSchema } from './role-schema.ts';
+import type { RoleSchema } from '../../shared/role-schema.ts';
 
 /** The drawn part. */
 export type DrawnSchema = Pick<RoleSchema, 'tables' | 'relationships'>;

@@ -3,11 +3,11 @@ import { type ComponentProps, type ReactNode, useEffect, useMemo, useState } fro
 import { Choice } from '../../components/choice.tsx';
 import { Link } from '../../components/link.tsx';
 import { Empty } from '../../components/problem.tsx';
+import type { RoleSchema, SchemaRelationship } from '../../shared/role-schema.ts';
 import { boxHeight, type GraphDrawing, type RelationshipLine, type TableBox } from './layout-graph.ts';
 import { type DrawnSchema, neighborhoodOf } from './neighborhood.ts';
 import { type Area, usePanZoom } from './pan-zoom.ts';
 import { placeOf } from './place-of.ts';
-import type { RoleSchema, SchemaRelationship } from './role-schema.ts';
 
 interface SchemaGraphProps {
   readonly schema: RoleSchema;

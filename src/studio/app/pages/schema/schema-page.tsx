@@ -4,12 +4,12 @@
 import type { StudioProject } from '../../../routes/studio-project.ts';
 import { Choice } from '../../components/choice.tsx';
 import { OperatorsOnly, Waiting } from '../../components/problem.tsx';
+import { type RoleSchema, useRoleSchema } from '../../shared/role-schema.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { MissingList, MissingOverview } from './missing-list.tsx';
 import { placeOf } from './place-of.ts';
-import { type RoleSchema, useRoleSchema } from './role-schema.ts';
 import { SchemaGraph } from './schema-graph.tsx';
 import { AllTables, TableDetail } from './table-detail.tsx';
 import { TableList } from './table-list.tsx';

@@ -1,8 +1,14 @@
 /** A table as the role sees it: fields with types, allowed operations, and missing parts. */
 import { Link } from '../../components/link.tsx';
+import {
+  type Added,
+  missingOf,
+  type RoleSchema,
+  type SchemaField,
+  type SchemaTable,
+} from '../../shared/role-schema.ts';
 import { MissingList } from './missing-list.tsx';
 import { placeOf } from './place-of.ts';
-import { type Added, missingOf, type RoleSchema, type SchemaField, type SchemaTable } from './role-schema.ts';
 
 const kinds = {
   table: 'Table',

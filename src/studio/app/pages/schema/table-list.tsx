@@ -2,10 +2,10 @@
 import { useEffect, useRef, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { onSubmit } from '../../shared/requests.ts';
+import { isColumnOf, type Missing, partMissing, type RoleSchema, type SchemaTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
 import { missingId } from './missing-list.tsx';
 import { placeOf } from './place-of.ts';
-import { isColumnOf, type Missing, partMissing, type RoleSchema, type SchemaTable } from './role-schema.ts';
 
 interface TableListProps {
   readonly schema: RoleSchema;

@@ -1,7 +1,8 @@
 /** The schema of a role as the gateway describes it, read again when the user returns to the page. */
-import type { DescribedSchema } from '../../../../graphql/execute/describe-schema.ts';
-import { type Answer, useAnswer } from '../../shared/requests.ts';
-import { askProject } from '../../shared/session.ts';
+import type { DescribedSchema } from '../../../graphql/execute/describe-schema.ts';
+import type { DescribedRoleTable } from '../../../graphql/execute/describe-table.ts';
+import { type Answer, useAnswer } from './requests.ts';
+import { askProject } from './session.ts';
 
 /** The schema of a role. */
 export type RoleSchema = DescribedSchema;
@@ -28,6 +29,24 @@ export function useRoleSchema(role: string): Pick<Answer<RoleSchema>, 'value' | 
     return (await askProject<RoleSchema>(path, { signal })).body;
   });
   return { value: value?.role === role ? value : null, problem };
+}
+
+/** A table as a role filters, orders and writes it. */
+export type RoleTable = DescribedRoleTable;
+
+/** A column of it. */
+export type TableColumn = RoleTable['columns'][number];
+
+/** A relationship of it. */
+export type TableLink = RoleTable['relationships'][number];
+
+/** A table of a role, null while loading, and the error. @param name Null: none. */
+export function useRoleTable(role: string, name: string | null): Answer<RoleTable> {
+  const { value, problem, readAgain } = useAnswer(name && `${role} ${name}`, async (signal) => {
+    const path = `schema/tables/${encodeURIComponent(name!)}?${new URLSearchParams({ role })}`;
+    return (await askProject<RoleTable>(path, { signal })).body;
+  });
+  return { value: value?.role === role && value.name === name ? value : null, problem, readAgain };
 }
 
 /**

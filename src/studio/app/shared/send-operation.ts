@@ -1,41 +1,43 @@
-/** Sends GraphiQL's operations to this gateway's API, and derives the page's notices from the answers. */
-import type { GraphiQL } from 'graphiql';
-import type { ComponentProps } from 'react';
-import { ApiError, readEvents } from '../../shared/api.ts';
-import type { Credentials } from '../../shared/caller.ts';
+/** Sends operations to the API with given headers, and reads the answers. */
+import { ApiError, readEvents } from './api.ts';
+import type { Credentials } from './caller.ts';
 
-/** GraphiQL's fetcher; may also return more than one result. */
-export type Fetcher = ComponentProps<typeof GraphiQL>['fetcher'];
+/** An operation, as requests name its parts. */
+export interface Operation {
+  readonly query: string;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: unknown;
+}
 
-/** What the fetcher returns. */
-export type Fetched = ReturnType<Fetcher>;
-
-/** The parameters of GraphiQL. */
-export type Params = Parameters<Fetcher>[0];
+/** An error of the API. */
+export interface GraphqlError {
+  readonly message: string;
+  readonly extensions?: { readonly code?: string; readonly hint?: string; readonly input?: string };
+}
 
 /** The API's answer. */
 export interface Result {
   readonly data?: unknown;
-  readonly errors?: readonly {
-    readonly message: string;
-    readonly extensions?: { readonly code?: string; readonly hint?: string };
-  }[];
+  readonly errors?: readonly GraphqlError[];
 }
 
-/** @throws ApiError with status 0 without an answer. */
+/** @throws ApiError with status 0 without an answer; the signal's reason if aborted. */
 export async function sendOperation(
-  { query, operationName, variables }: Params,
+  { query, operationName, variables }: Operation,
   headers: Readonly<Record<string, string>>,
   path = '/graphql/v1',
+  signal: AbortSignal | null = null,
 ): Promise<{ readonly status: number; readonly result: Result }> {
   try {
     const response = await fetch(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ query, operationName, variables }),
+      signal,
     });
     return { status: response.status, result: (await response.json()) as Result };
   } catch {
+    signal?.throwIfAborted();
     throw new ApiError(0, 'unreachable', 'The server is not responding.');
   }
 }
@@ -47,7 +49,7 @@ export async function sendOperation(
  * @throws ApiError with status 0 without an answer.
  */
 export function subscribe(
-  params: Params,
+  params: Operation,
   { path = '/graphql/v1', headers }: Pick<Credentials, 'path' | 'headers'>,
   onAnswer: (answer: Result) => void = () => {},
 ): AsyncGenerator<Result, void> {
@@ -71,7 +73,7 @@ interface Reading {
 }
 
 async function* readAnswers(
-  { query, operationName, variables }: Params,
+  { query, operationName, variables }: Operation,
   { headers, path, left, onAnswer }: Reading,
 ): AsyncGenerator<Result, void> {
   try {
@@ -104,32 +106,4 @@ async function* readAnswers(
 /** Whether key or token was refused. */
 export function isRefused({ errors }: Result): boolean {
   return errors?.[0]?.extensions?.code === 'UNAUTHENTICATED';
-}
-
-/** Whether the document subscribes. A query that seems to is answered all the same. */
-export function isSubscription({ query }: Params): boolean {
-  return /(?:^|\})\s*subscription\b/.test(query.replace(/#.*/g, ''));
-}
-
-/** Whether it is the introspection that GraphiQL sends on its own. */
-export function isIntrospection({ operationName }: Params): boolean {
-  return operationName === 'IntrospectionQuery';
-}
-
-/** Why the role may not read its schema: the server's hint, or empty; null if it may. */
-export function introspectionRefusal({ errors }: Result): string | null {
-  const [first] = errors ?? [];
-  const isRefused =
-    first?.extensions?.code === 'INTROSPECTION_DISABLED' || /^Unknown field "__schema"/.test(first?.message ?? '');
-  return isRefused ? (first?.extensions?.hint ?? '') : null;
-}
-
-/** A local result, without a request. */
-export function asResult(message: string): Result {
-  return { errors: [{ message }] };
-}
-
-/** Whether the text is more than comments. */
-export function hasOperation(text: string): boolean {
-  return text.replace(/#.*/g, '').trim() !== '';
 }

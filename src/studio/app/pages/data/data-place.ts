@@ -1,0 +1,88 @@
+/** Addresses of the page Data: `data/Product?order=-price&filter=[["stock","gt","0"]]&as=service&row=7`. */
+import type { Direction } from '../../components/data-table.tsx';
+import { type Caller, chosenCaller } from '../../shared/caller.ts';
+import { usePlace } from '../../shared/router.ts';
+import { useStore } from '../../shared/store.ts';
+
+/** A condition: a path of fields such as `price` or `reviews.some.rating`, an operator of the filter, and its operand as text. */
+export interface Condition {
+  readonly path: string;
+  readonly operator: string;
+  readonly value: string;
+}
+
+/** An order. */
+export interface Order {
+  readonly column: string;
+  readonly direction: Direction;
+}
+
+/** Where the page is. */
+export interface DataPlace {
+  readonly table: string | null;
+  readonly order: Order | null;
+  readonly filter: readonly Condition[];
+  readonly caller: Caller;
+  /** Key of the open row; `newRow` for one to insert. */
+  readonly row: string | null;
+}
+
+/** The key of a row that is not there yet: no key is empty. */
+export const newRow = '';
+
+/** Hook: the present place. Without a caller in the address, it is the one selected in this visit. */
+export function useDataPlace(): DataPlace {
+  const { segments, query } = usePlace();
+  const chosen = useStore(chosenCaller);
+  const order = query.get('order');
+  const as = query.get('as');
+  return {
+    table: segments[1] ?? null,
+    order: order === null ? null : readOrder(order),
+    filter: readFilter(query.get('filter')),
+    caller: as === null ? chosen : callerOf(as),
+    row: query.get('row'),
+  };
+}
+
+/** The address. */
+export function placeOf({ table, order, filter, caller, row }: DataPlace): string {
+  const query = new URLSearchParams();
+  if (order !== null) query.set('order', `${order.direction === 'descending' ? '-' : ''}${order.column}`);
+  if (filter.length > 0)
+    query.set('filter', JSON.stringify(filter.map(({ path, operator, value }) => [path, operator, value])));
+  query.set('as', nameOf(caller));
+  if (row !== null) query.set('row', row);
+  return `data${table === null ? '' : `/${encodeURIComponent(table)}`}?${query}`;
+}
+
+function readOrder(text: string): Order {
+  return text.startsWith('-')
+    ? { column: text.slice(1), direction: 'descending' }
+    : { column: text, direction: 'ascending' };
+}
+
+/** What an address edited by hand has beside conditions is left out. */
+function readFilter(text: string | null): readonly Condition[] {
+  let given: unknown;
+  try {
+    given = JSON.parse(text ?? '[]');
+  } catch {
+    return [];
+  }
+  if (!Array.isArray(given)) return [];
+  return given.flatMap((entry) => {
+    if (!Array.isArray(entry) || entry.some((part) => typeof part !== 'string')) return [];
+    const [path, operator, value = ''] = entry as readonly string[];
+    return path === undefined || operator === undefined ? [] : { path, operator, value };
+  });
+}
+
+function callerOf(as: string): Caller {
+  if (as === 'anon' || as === 'service') return { kind: as };
+  return { kind: 'user', userId: as === 'user' ? null : as };
+}
+
+function nameOf(caller: Caller): string {
+  return caller.kind === 'user' ? (caller.userId ?? 'user') : caller.kind;
+}

@@ -1,0 +1,44 @@
+/** Where the values of foreign keys lead to. */
+import type { RoleTable, SchemaTable, TableLink } from '../../shared/role-schema.ts';
+import type { CellLink } from './cell.tsx';
+import { writeOperand } from './conditions.ts';
+import { type DataPlace, placeOf } from './data-place.ts';
+import { joinKey, type Row } from './row-key.ts';
+
+/** The row that a cell refers to; null if its column refers to none. @param tables All that the role sees. */
+export function linkOf(
+  { relationships }: RoleTable,
+  tables: readonly SchemaTable[],
+  row: Row,
+  column: string,
+  place: DataPlace,
+): CellLink | null {
+  const link = relationships.find(
+    ({ isForeignKey, pairs }) => isForeignKey && pairs.some(({ local }) => local === column),
+  );
+  if (link === undefined || link.pairs.some(({ local }) => (row[local] ?? null) === null)) return null;
+  const to = placeOfRelated(link, tables, row, place);
+  return to === null ? null : { to, title: `${link.target} ${link.pairs.map(({ local }) => row[local]).join(', ')}` };
+}
+
+/** The related rows; null if the role does not see their table. */
+export function placeOfRelated(
+  { target, isList, pairs }: TableLink,
+  tables: readonly SchemaTable[],
+  row: Row,
+  place: DataPlace,
+): string | null {
+  const table = tables.find(({ name }) => name === target);
+  if (table === undefined || pairs.length === 0) return null;
+  const start: DataPlace = { ...place, table: target, order: null, filter: [], row: null };
+  const keys = table.fields.filter(({ isKey }) => isKey);
+  const ofKey = keys.map(({ name }) => pairs.find(({ foreign }) => foreign === name));
+  if (!isList && keys.length === pairs.length && ofKey.every((pair) => pair !== undefined)) {
+    return placeOf({ ...start, row: joinKey(ofKey.map((pair) => row[pair!.local])) });
+  }
+  const filter = pairs.map(({ local, foreign }) => {
+    const type = table.fields.find(({ name }) => name === foreign)?.type ?? 'String';
+    return { path: foreign, operator: 'eq', value: writeOperand(String(row[local]), type) };
+  });
+  return placeOf({ ...start, filter });
+}

@@ -1,0 +1,69 @@
+/** The tables and views of the caller's role, and a search. */
+import { useEffect, useRef, useState } from 'react';
+import { Link } from '../../components/link.tsx';
+import { onSubmit } from '../../shared/requests.ts';
+import type { RoleSchema, SchemaTable } from '../../shared/role-schema.ts';
+import { goTo } from '../../shared/router.ts';
+import { type DataPlace, placeOf } from './data-place.ts';
+
+const kinds: Readonly<Record<SchemaTable['kind'], string | null>> = {
+  table: null,
+  partitioned_table: 'partitioned',
+  view: 'view',
+  materialized_view: 'materialized view',
+  foreign_table: 'foreign',
+};
+
+interface TableNavProps {
+  readonly schema: RoleSchema;
+  readonly place: DataPlace;
+}
+
+/** The list. */
+export function TableNav({ schema, place }: TableNavProps) {
+  const [wanted, setWanted] = useState('');
+  const part = wanted.trim().toLowerCase();
+  const tables = schema.tables
+    .filter(({ name, object }) => `${name} ${object}`.toLowerCase().includes(part))
+    .toSorted((one, other) => one.name.localeCompare(other.name));
+  const list = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each table that is chosen, here or elsewhere
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [place.table]);
+  return (
+    <nav ref={list} className="link-list data-nav" aria-label="Tables">
+      <search>
+        <form onSubmit={onSubmit(() => tables[0] && part !== '' && goTo(placeOfTable(place, tables[0].name)))}>
+          <input
+            type="search"
+            aria-label="Find a table"
+            placeholder="Find a table"
+            value={wanted}
+            onChange={({ target }) => setWanted(target.value)}
+          />
+        </form>
+      </search>
+      <ul>
+        {tables.map(({ name, object, kind }) => (
+          <li key={name}>
+            <Link to={placeOfTable(place, name)} isCurrent={name === place.table} title={object}>
+              <strong>{name}</strong>
+              {kinds[kind] !== null && <span className="badge">{kinds[kind]}</span>}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {tables.length === 0 && (
+        <div className="empty" role="status">
+          <p>{part === '' ? `${schema.role} sees no tables.` : `No table matches “${wanted}”.`}</p>
+        </div>
+      )}
+    </nav>
+  );
+}
+
+/** A table as it is at first, for the same caller. */
+export function placeOfTable(place: DataPlace, table: string | null): string {
+  return placeOf({ ...place, table, order: null, filter: [], row: null });
+}

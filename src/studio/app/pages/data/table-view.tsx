@@ -1,0 +1,226 @@
+/** A table: its head with what can be done, and its rows. */
+import { type ReactNode, useEffect, useState } from 'react';
+import { Link } from '../../components/link.tsx';
+import { Empty, Problem, Waiting } from '../../components/problem.tsx';
+import { type RoleSchema, type RoleTable, useRoleTable } from '../../shared/role-schema.ts';
+import { goTo } from '../../shared/router.ts';
+import { type DataPlace, newRow, placeOf } from './data-place.ts';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { countLimit } from './read-operations.ts';
+import { RowGrid } from './row-grid.tsx';
+import { keyOf, type Row } from './row-key.ts';
+import { RowPanel } from './row-panel.tsx';
+import { placeOfTable } from './table-nav.tsx';
+import { type Rows, useRows } from './use-rows.ts';
+
+interface TableViewProps {
+  readonly schema: RoleSchema;
+  readonly name: string;
+  readonly place: DataPlace;
+}
+
+/** The table in the address. */
+export function TableView({ schema, name, place }: TableViewProps) {
+  const isThere = schema.tables.some((table) => table.name === name);
+  const { value: table, problem } = useRoleTable(schema.role, isThere ? name : null);
+  return (
+    <section className="chosen data-view" aria-label={name}>
+      {isThere ? (
+        table === null || problem?.status === 404 ? (
+          <Waiting what={name} problem={problem} />
+        ) : (
+          <OpenTable schema={schema} table={table} place={place} />
+        )
+      ) : (
+        <>
+          <ToTables place={place} />
+          <Problem title={`${schema.role} does not see ${name}`}>
+            Nothing with this name is granted to the role, or there is no such table.{' '}
+            <Link to={`schema/${encodeURIComponent(name)}?${new URLSearchParams({ role: schema.role })}`}>
+              See why on the page Schema
+            </Link>
+          </Problem>
+        </>
+      )}
+    </section>
+  );
+}
+
+function ToTables({ place }: { readonly place: DataPlace }) {
+  return (
+    <Link className="to-list" to={placeOfTable(place, null)}>
+      All tables
+    </Link>
+  );
+}
+
+interface OpenTableProps {
+  readonly schema: RoleSchema;
+  readonly table: RoleTable;
+  readonly place: DataPlace;
+}
+
+function OpenTable({ schema, table, place }: OpenTableProps) {
+  const { caller, order, filter, row } = place;
+  const isCallerKnown = caller.kind !== 'user' || caller.userId !== null;
+  const rows = useRows(isCallerKnown ? table : null, caller, { order, filter });
+  const [chosen, setChosen] = useState<ReadonlyMap<string, Row>>(new Map());
+  const [deleting, setDeleting] = useState<readonly Row[] | null>(null);
+  const [field, setField] = useState<string | null>(null);
+  const as = JSON.stringify([caller, filter]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is not shown must not be deleted
+  useEffect(() => setChosen(new Map()), [as]);
+  const open = (key: string, column: string | null): void => {
+    setField(column);
+    goTo(placeOf({ ...place, row: key }));
+  };
+  const remove = (some: readonly Row[]): void => {
+    if (table.delete !== null && some.length > 0) setDeleting(some);
+  };
+  return (
+    <>
+      <header className="data-bar">
+        <div className="row">
+          <ToTables place={place} />
+          <h2>{table.name}</h2>
+          <Count rows={rows} />
+        </div>
+        <div className="row">
+          {chosen.size > 0 && (
+            <>
+              <button type="button" className="quiet" onClick={() => setChosen(new Map())}>
+                Clear choice
+              </button>
+              {table.delete !== null && (
+                <button type="button" className="danger" onClick={() => remove([...chosen.values()])}>
+                  Delete {chosen.size}
+                </button>
+              )}
+            </>
+          )}
+          <button type="button" onClick={rows.readAgain}>
+            Reload
+          </button>
+          {table.insert !== null && isCallerKnown && (
+            <button type="button" className="primary" onClick={() => open(newRow, null)}>
+              Insert row
+            </button>
+          )}
+        </div>
+      </header>
+      {isCallerKnown ? (
+        <div className="data-place">
+          <div className="data-rows">
+            <Body schema={schema} table={table} place={place} rows={rows}>
+              <RowGrid
+                {...{ schema, table, place, rows, chosen }}
+                onChoose={setChosen}
+                onOpen={open}
+                onNew={table.insert === null ? null : () => open(newRow, null)}
+                onDelete={(active) => remove(chosen.size > 0 ? [...chosen.values()] : [active])}
+              />
+            </Body>
+          </div>
+          {row !== null && <RowPanel {...{ schema, table, place, rows, field }} onDelete={(one) => remove([one])} />}
+        </div>
+      ) : (
+        <Empty title="Select a user">
+          <p>The rows are shown as the user sees them.</p>
+        </Empty>
+      )}
+      {deleting !== null && (
+        <DeleteDialog
+          target={{ table, caller }}
+          chosen={deleting}
+          rows={rows}
+          onClose={() => setDeleting(null)}
+          onDeleted={() => {
+            setDeleting(null);
+            setChosen(new Map());
+            if (deleting.some((each) => keyOf(table, each) === row)) goTo(placeOf({ ...place, row: null }));
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Count({ rows: { total } }: { readonly rows: Rows }) {
+  const isBounded = total !== null && total >= countLimit;
+  return (
+    <span className="soft small data-count" role="status">
+      {total !== null && `${total.toLocaleString()}${isBounded ? ' or more' : ''} ${total === 1 ? 'row' : 'rows'}`}
+    </span>
+  );
+}
+
+interface BodyProps extends OpenTableProps {
+  readonly rows: Rows;
+  readonly children: ReactNode;
+}
+
+/** The grid, or why it is empty. */
+function Body({ schema, table, place, rows: all, children }: BodyProps) {
+  const { rows, problem, isLoading, isDone, readAgain } = all;
+  if (rows.length === 0) {
+    if (problem !== null) {
+      return (
+        <div className="empty" role="alert">
+          <h2>The API refused the rows</h2>
+          <p>{problem.message}</p>
+          <button type="button" onClick={readAgain}>
+            Try again
+          </button>
+        </div>
+      );
+    }
+    if (!isLoading && isDone) return <NoRows table={table} place={place} role={schema.role} />;
+  }
+  return (
+    <>
+      {children}
+      {problem !== null && (
+        <div className="notice fault spread" role="alert">
+          <span>More rows could not be loaded: {problem.message}</span>
+          <button type="button" onClick={readAgain}>
+            Load again
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface NoRowsProps {
+  readonly table: RoleTable;
+  readonly place: DataPlace;
+  readonly role: string;
+}
+
+function NoRows({ table, place, role }: NoRowsProps) {
+  if (place.filter.length > 0) {
+    return (
+      <Empty title="No row matches the filter">
+        <button type="button" onClick={() => goTo(placeOf({ ...place, filter: [] }))}>
+          Show all rows
+        </button>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title={place.caller.kind === 'service' ? 'No rows yet' : `${role} sees no rows`}>
+      {place.caller.kind !== 'service' && (
+        <>
+          <p>
+            {table.rowSecurity
+              ? 'The table is empty, or no policy lets this caller see a row of it.'
+              : 'The table is empty.'}
+          </p>
+          <Link className="button" to={placeOf({ ...place, caller: { kind: 'service' } })}>
+            See all rows as the service role
+          </Link>
+        </>
+      )}
+    </Empty>
+  );
+}

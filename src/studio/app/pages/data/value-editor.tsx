@@ -1,0 +1,104 @@
+/** A field of a row's form, by the type of its column. */
+import { useId } from 'react';
+import { Moment } from '../../components/moment.tsx';
+import { Fault } from '../../components/problem.tsx';
+import type { RoleTable, TableColumn } from '../../shared/role-schema.ts';
+import { isNumber, typeName, valuesOf } from './cell.tsx';
+import { type FieldText, faultOf, isJsonField } from './field-text.ts';
+
+interface ValueEditorProps {
+  readonly table: RoleTable;
+  readonly column: TableColumn;
+  /** Undefined: nothing is given, and an insert takes the default. */
+  readonly text: FieldText | undefined;
+  readonly onChange: (text: FieldText | undefined) => void;
+  readonly isReadOnly: boolean;
+  readonly isChanged: boolean;
+  /** Of a new row. */
+  readonly isNew: boolean;
+}
+
+/** The field. */
+export function ValueEditor({ table, column, text, onChange, isReadOnly, isChanged, isNew }: ValueEditorProps) {
+  const id = useId();
+  const { name, type, isKey, hasDefault, description } = column;
+  const isNullable = !type.endsWith('!');
+  const fault = text === undefined ? null : faultOf(text, type);
+  const hint = hasDefault ? 'default' : isNullable ? 'null' : '';
+  const empties = isReadOnly
+    ? []
+    : [...(isNew && text !== undefined ? ['unset'] : []), ...(isNullable && text !== null ? ['null'] : [])];
+  return (
+    <div className="field" data-changed={isChanged} data-column={name}>
+      <div className="spread">
+        <span className="row">
+          <label htmlFor={id} title={description ?? undefined}>
+            {name}
+          </label>
+          <small className="soft">{type.replaceAll('!', '')}</small>
+          {isKey && <span className="badge">key</span>}
+        </span>
+        <span className="row">
+          {empties.includes('unset') && (
+            <button type="button" className="quiet mini" onClick={() => onChange(undefined)}>
+              {hasDefault ? 'Use default' : 'Leave out'} <span className="visually-hidden">of {name}</span>
+            </button>
+          )}
+          {empties.includes('null') && (
+            <button type="button" className="quiet mini" onClick={() => onChange(null)}>
+              Null <span className="visually-hidden">for {name}</span>
+            </button>
+          )}
+        </span>
+      </div>
+      <Input id={id} {...{ table, column, text, onChange, isReadOnly }} placeholder={text === null ? 'null' : hint} />
+      {typeName(type) === 'Datetime' && !type.startsWith('[') && text && (
+        <span className="soft small">
+          <Moment at={text} />
+        </span>
+      )}
+      <Fault>{fault}</Fault>
+    </div>
+  );
+}
+
+interface InputProps extends Pick<ValueEditorProps, 'table' | 'column' | 'text' | 'onChange' | 'isReadOnly'> {
+  readonly id: string;
+  readonly placeholder: string;
+}
+
+function Input({ id, table, column: { type }, text, onChange, isReadOnly, placeholder }: InputProps) {
+  const isList = type.startsWith('[');
+  const choices = isList ? null : typeName(type) === 'Boolean' ? ['true', 'false'] : valuesOf(table, type);
+  if (choices !== null) {
+    return (
+      <select id={id} value={text ?? ''} disabled={isReadOnly} onChange={({ target }) => onChange(target.value)}>
+        {(text ?? '') === '' && <option value="">{placeholder}</option>}
+        {choices.map((choice) => (
+          <option key={choice}>{choice}</option>
+        ))}
+      </select>
+    );
+  }
+  const common = {
+    id,
+    value: text ?? '',
+    placeholder,
+    readOnly: isReadOnly,
+    spellCheck: false,
+    autoComplete: 'off',
+    onChange: ({ target }: { readonly target: { readonly value: string } }) => onChange(target.value),
+  };
+  if (isNumber(type)) return <input {...common} inputMode="decimal" />;
+  if (isJsonField(type) || typeName(type) === 'String') {
+    const lines = Math.max((text ?? '').split('\n').length, Math.ceil((text ?? '').length / 48));
+    return (
+      <textarea
+        {...common}
+        className={isJsonField(type) ? undefined : 'prose'}
+        rows={Math.min(12, Math.max(1, lines))}
+      />
+    );
+  }
+  return <input {...common} />;
+}

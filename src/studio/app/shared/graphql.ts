@@ -1,0 +1,33 @@
+/** Runs operations as a chosen caller. */
+import { ApiError, noteAbsence } from './api.ts';
+import { type Caller, credentialsOf, servicePath } from './caller.ts';
+import { type GraphqlError, type Operation, sendOperation } from './send-operation.ts';
+import { expireSession, session } from './session.ts';
+
+/** The API refused an operation. */
+export class OperationError extends ApiError {
+  /** What to do about it, by the API. */
+  readonly hint: string | null;
+  /** The part of the input that it is about: `objects[1]`. */
+  readonly input: string | null;
+
+  constructor(status: number, { message, extensions = {} }: GraphqlError) {
+    super(status, extensions.code ?? 'REFUSED', message);
+    this.hint = extensions.hint ?? null;
+    this.input = extensions.input ?? null;
+  }
+}
+
+/** Runs an operation as a caller. @returns Its data. @throws ApiError, of which OperationError is the API's refusal. */
+export async function runAs<T>(caller: Caller, operation: Operation, signal: AbortSignal | null = null): Promise<T> {
+  const asked = session.get();
+  const { path, headers } = await credentialsOf(caller);
+  const { status, result } = await sendOperation(operation, headers, path, signal).catch((error: unknown) => {
+    if (error instanceof ApiError) noteAbsence();
+    throw error;
+  });
+  if (status === 401 && path === servicePath && asked.kind !== 'none') expireSession(asked.token);
+  const [error] = result.errors ?? [];
+  if (error !== undefined) throw new OperationError(status, error);
+  return result.data as T;
+}
