@@ -19,6 +19,7 @@ import type { Reflector } from './graphql/execute/reflector.ts';
 import type { Model } from './graphql/model/model.ts';
 import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
 import { isProjectToken, mayReadSchemas } from './management/authorize.ts';
+import { createOperatorCheck } from './management/find-operator.ts';
 import { type Management, openManagement } from './management/open-management.ts';
 import type { ManagementParts, RequestKind } from './management/routes/management-parts.ts';
 import type { AuthStart } from './management/templates/configured-templates.ts';
@@ -138,7 +139,8 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
     const authenticate = await createAuthenticator(config, clock);
     const { hasher, minRefusalMs } = extras;
     const given = { hasher, minRefusalMs, database: authPool, configStore: management.store, onLost: graphql.suspect };
-    parts.auth = await openAuth({ config, clock, observe, tracer, ...given });
+    const findOperator = config.managementApiEnabled ? createOperatorCheck(countedProject(parts)) : null;
+    parts.auth = await openAuth({ config, clock, observe, tracer, findOperator, ...given });
     opened.defer(() => parts.auth?.stop());
     if (parts.auth !== null) graphql.live.watchSessions(parts.auth.findSessions);
     const authAt = performance.now();
@@ -292,19 +294,31 @@ function inboxParts({ inbox, isCaptured }: OpenAuth, { config, management }: Par
   return { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject };
 }
 
-function managementParts(parts: Parts, gather?: Gather): ManagementParts {
-  const { config, clock, graphql, authPool, management, auth } = parts;
+/** The project, and the counts of its access tokens. */
+function countedProject({
+  config,
+  clock,
+  authPool,
+  management,
+}: Parts): Pick<ManagementParts, 'project' | 'takeRequest' | 'perMinute'> {
   const limiter = createRateLimiter(authPool, () => clock.now());
-  const services = auth?.auth.services ?? null;
   return {
     project: management.project,
+    perMinute: config.managementRateLimit,
     takeRequest: (tokenId: string, kind: RequestKind, limit: number) =>
       limiter.take(`management:${kind === 'request' ? '' : `${kind}:`}${tokenId}`, {
         kind: 'window',
         limit,
         windowMs: 60_000,
       }),
-    perMinute: config.managementRateLimit,
+  };
+}
+
+function managementParts(parts: Parts, gather?: Gather): ManagementParts {
+  const { config, graphql, auth } = parts;
+  const services = auth?.auth.services ?? null;
+  return {
+    ...countedProject(parts),
     deliver: services?.sendTestEmail ?? null,
     receiveEvents: services?.receiveEvents ?? null,
     describeSchema: createSchemaDescriber(graphql.reflector),

@@ -9,7 +9,7 @@ import { createTrust } from '../server/caller/client-address.ts';
 import { authUrlOf, inboxPath } from '../server/paths.ts';
 import { createEgress } from '../shared/egress/egress.ts';
 import { mergeCalls } from '../shared/merge-calls.ts';
-import type { AuthParts } from './routes/auth-parts.ts';
+import type { AuthParts, FindOperator } from './routes/auth-parts.ts';
 import type { AuthSetup } from './start-auth.ts';
 
 /** Where the configuration of the service comes from. */
@@ -25,6 +25,8 @@ interface AuthConfigStore {
 interface OpenAuthOptions
   extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'signer' | 'egress' | 'currentConfig' | 'configVersion'> {
   readonly configStore: AuthConfigStore;
+  /** As in `AuthParts`. */
+  readonly findOperator: FindOperator | null;
 }
 
 /** The started service; the caller stops it. */
@@ -47,7 +49,11 @@ export function canSign({ jwtSecret, jwtKeys }: Pick<Config, 'jwtSecret' | 'jwtK
 }
 
 /** Null if no key can sign tokens; the gateway then runs without the service. */
-export async function openAuth({ configStore: store, ...setup }: OpenAuthOptions): Promise<OpenAuth | null> {
+export async function openAuth({
+  configStore: store,
+  findOperator,
+  ...setup
+}: OpenAuthOptions): Promise<OpenAuth | null> {
   const { config, database, clock, observe } = setup;
   if (!canSign(config)) {
     const message = 'No key signs tokens, so there is no auth service.';
@@ -86,6 +92,7 @@ export async function openAuth({ configStore: store, ...setup }: OpenAuthOptions
       knownConfig: () => store.current(),
       currentConfig,
       isInstalled,
+      findOperator,
       isFromProxy: createTrust(config),
     },
     inbox,

@@ -61,6 +61,8 @@ export async function createAuth(
       database: pool,
       configStore: management.store,
       onLost,
+      // Without the management API there are no access tokens.
+      findOperator: null,
     });
     if (auth === null) throw new ConfigError([noSigningKey]);
     opened.defer(() => auth.stop());

@@ -17,6 +17,9 @@ const securitySchemes = {
   userToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The token of a user who signed in.' },
 } as const;
 
+/** What a request shows of its caller. */
+export type SecurityScheme = keyof typeof securitySchemes;
+
 /** One operation. */
 export interface ApiOperation {
   readonly method: string;
@@ -27,7 +30,8 @@ export interface ApiOperation {
   readonly tag: string;
   readonly summary: string;
   /** All of them are required; empty: none. */
-  readonly security: readonly (keyof typeof securitySchemes)[];
+  /** One of these sets is needed; empty: nothing. */
+  readonly security: readonly (readonly SecurityScheme[])[];
   /** Parameters, body and responses, as OpenAPI has them. */
   readonly more: { readonly responses: JsonSchema; readonly parameters?: unknown; readonly requestBody?: JsonSchema };
 }
@@ -75,7 +79,7 @@ function printDocument(serverUrl: string, descriptions: readonly ApiDescription[
   const operations = descriptions.flatMap((part) => part.operations);
   const paths: Record<string, JsonSchema> = {};
   for (const { method, path, id, tag, summary, security, more } of operations) {
-    const needed = security.length === 0 ? [] : [Object.fromEntries(security.map((name) => [name, []]))];
+    const needed = security.map((names) => Object.fromEntries(names.map((name) => [name, []])));
     const operation = { operationId: id, tags: [tag], summary, security: needed, ...more };
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
   }

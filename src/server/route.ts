@@ -5,7 +5,8 @@
 import { about, type Described, type JsonSchema, optional, text } from '../shared/schema.ts';
 import { type ApiDescription, type ApiOperation, response } from './openapi.ts';
 
-/** Who may ask: anyone; with an API key; a user, or an admin, with key and token; with an access token and its scope. */
+/** Who may ask: anyone; with an API key; a user, or an admin, with key and token; with an access token and its scope. An admin may
+ * show an access token instead, with the scope `project:operate`. */
 type Access =
   | 'anyone'
   | 'key'
@@ -135,13 +136,13 @@ function securityOf(access: Access): ApiOperation['security'] {
     case 'anyone':
       return [];
     case 'key':
-      return ['apiKey'];
+      return [['apiKey']];
     case 'user':
-      return ['apiKey', 'userToken'];
+      return [['apiKey', 'userToken']];
     case 'admin':
-      return ['apiKey', 'serviceToken'];
+      return [['apiKey', 'serviceToken'], ['accessToken']];
     default:
-      return ['accessToken'];
+      return [['accessToken']];
   }
 }
 

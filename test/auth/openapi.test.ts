@@ -70,6 +70,10 @@ test('requests say which members they need, and which words and formats texts ha
     }
   expect(said).toMatchInlineSnapshot(`
     {
+      "get /admin/users": [
+        "order: created_at.desc created_at.asc last_sign_in_at.desc last_sign_in_at.asc email.desc email.asc",
+        "state: deleted banned anonymous confirmed invited unconfirmed",
+      ],
       "get /verify": [
         "type: signup invite magiclink recovery email email_change sms phone_change",
       ],
@@ -378,7 +382,7 @@ async function walkIntoRefusals({ ask }: Pick<Walk, 'ask'>): Promise<void> {
   }
 }
 
-async function walkThroughAdministration({ ask, askAdmin }: Walk): Promise<void> {
+async function walkThroughAdministration({ auth, ask, askAdmin }: Walk): Promise<void> {
   const { body: user } = await askAdmin('/admin/users', {
     email: 'made@mail.test',
     email_confirm: true,
@@ -397,7 +401,21 @@ async function walkThroughAdministration({ ask, askAdmin }: Walk): Promise<void>
     email: 'made@mail.test',
     redirect_to: 'https://app.test/x',
   });
+  await askAdmin('/admin/users?order=email.asc&state=confirmed&provider=email&per_page=1');
+  await askAdmin('/admin/users?search=mail');
   await askAdmin('/admin/audit?query=action:user');
+  await askAdmin(`/admin/audit?user=${user.id}`);
+  const member = (await signedUp(auth, 'member@mail.test')).user;
+  const [{ id: session }] = (await askAdmin(`/admin/users/${member.id}/sessions`)).body;
+  for (const path of [`sessions/${session}`, `sessions/${session}`, 'sessions']) {
+    await askAdmin(`/admin/users/${member.id}/${path}`, undefined, { method: 'DELETE' });
+  }
+  await auth.database.query(
+    `insert into auth.identities (id, user_id, provider, provider_id, identity_data, created_at, updated_at)
+    values ($1, $1, 'github', '42', '{"sub": "42", "email": "member@mail.test"}', now(), now())`,
+    [member.id],
+  );
+  await askAdmin(`/admin/users/${member.id}/identities/${member.id}`, undefined, { method: 'DELETE' });
   await askAdmin(`/admin/users/${user.id}`, { should_soft_delete: true }, { method: 'DELETE' });
   await askAdmin(`/admin/users/${user.id}`, undefined, { method: 'DELETE' });
   await askAdmin(`/admin/users/${user.id}`);

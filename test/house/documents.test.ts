@@ -139,7 +139,8 @@ test('docs/endpoints.md lists every operation of the HTTP API that /openapi.json
     const lines = operations
       .filter((operation) => operation.tag === tag)
       .map(({ method, path, security, summary }) => {
-        const needs = security.map((name) => securityWords[name]).join(' and ') || 'nothing';
+        const needs =
+          security.map((names) => names.map((name) => securityWords[name]).join(' and ')).join(', or ') || 'nothing';
         return `| ${method.toUpperCase()} | \`${path}\` | ${needs} | ${summary} |`;
       });
     return `## ${tag}\n\n| method | path | needs | does |\n|---|---|---|---|\n${lines.join('\n')}\n`;
@@ -177,7 +178,7 @@ const securityWords = {
   apiKey: 'a key',
   serviceToken: 'the service key as token',
   userToken: "the user's token",
-} as const satisfies Record<ApiOperation['security'][number], string>;
+} as const satisfies Record<ApiOperation['security'][number][number], string>;
 
 test('docs/metrics.md lists every series with its type, labels and meaning', async () => {
   const tables = Object.entries<Readonly<Record<string, SeriesDefinition>>>(seriesGroups).map(([group, rows]) => {

@@ -45,13 +45,27 @@ export async function unlinkIdentity(context: AuthContext, bearer: UserBearer, i
 
 async function unlink(tx: Transaction, asking: CurrentUser<Session | null>, id: string): Promise<void> {
   const { user, session: own } = asking;
+  const { provider, traits } = await removeIdentity(tx, user, id);
+  await auditUser(tx, 'identity_unlinked', user, traits);
+  await endSessions(tx, user.id, own === null ? 'global' : 'others', own?.id ?? null);
+  await notifyUser(tx, { kind: 'identity_unlinked', user, provider });
+}
+
+/**
+ * Deletes an identity with what it has started, but no session.
+ *
+ * @param user Locked.
+ * @returns Its provider, and what the audit log says of it.
+ * @throws AuthError `single_identity_not_deletable`, `identity_not_found`, `email_conflict_identity_not_deletable`, `email_exists`
+ */
+export async function removeIdentity(tx: Transaction, user: User, id: string) {
   const { identities } = user;
   if (identities.length <= 1) throw new AuthError('single_identity_not_deletable');
   const identity = identities.find((own) => own.id === id.toLowerCase());
   if (identity === undefined) throw new AuthError('identity_not_found');
   const { provider, providerId } = identity;
   const traits = { identity_id: identity.id, provider, provider_id: providerId };
-  await Promise.all([auditUser(tx, 'identity_unlinked', user, traits), deleteIdentity(tx, identity.id)]);
+  await deleteIdentity(tx, identity.id);
   const left = identities.filter((own) => own !== identity);
   if (provider === 'phone') {
     await updateUser(tx, user.id, { phone: null, phoneConfirmedAt: null });
@@ -61,8 +75,7 @@ async function unlink(tx: Transaction, asking: CurrentUser<Session | null>, id: 
   await syncProviders(tx, user.id);
   await clearPending(tx, user.id);
   await endFlows(tx, user.id);
-  await endSessions(tx, user.id, own === null ? 'global' : 'others', own?.id ?? null);
-  await notifyUser(tx, { kind: 'identity_unlinked', user, provider });
+  return { provider, traits };
 }
 
 /** Does nothing if a remaining identity has the user's address. */

@@ -8,7 +8,6 @@ import { parseJson } from '../../shared/json.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { ProviderRefusal } from '../requests/callback.ts';
 import {
-  type AdminBearer,
   authenticateAdmin,
   authenticateUser,
   type BearerUse,
@@ -18,8 +17,11 @@ import {
 import { createRedirectRules, type RedirectRules } from '../rules/redirect.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 import { badJson } from '../steps/request-body.ts';
+import type { Admin } from '../store/audit.ts';
 import { type Allowance, assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
+import { operatorOf } from './admit-operator.ts';
 import type { AuthParts } from './auth-parts.ts';
+import { authorizationOf, one, queryOf } from './request-headers.ts';
 
 /** A limit on requests per IP address. */
 export interface AddressLimit {
@@ -65,6 +67,8 @@ export interface AuthRequest {
   /** Whether the body is that of a browser's form. */
   readonly isForm: boolean;
   readonly isHead: boolean;
+  /** The header `If-Match`; null without one. */
+  readonly ifMatch: string | null;
   /** The header `Cookie`. */
   readonly cookies: string | undefined;
   /** Whether there is an `Authorization` header. Without one, an opaque API key stands in for a token. */
@@ -73,8 +77,8 @@ export interface AuthRequest {
   count({ bucket, allowance }: AddressLimit): Promise<void>;
   /** The user who sends the request, by default to change something. @throws AuthError */
   asUser(use?: BearerUse): Promise<AskingUser>;
-  /** The admin who sends the request. @throws AuthError */
-  asAdmin(): Promise<AdminBearer>;
+  /** The admin who sends the request: the holder of the access token that was admitted, or of a key. @throws AuthError */
+  asAdmin(): Promise<Admin>;
 }
 
 /** Reads a request. @param deadline In terms of `performance.now()`. */
@@ -124,6 +128,7 @@ export function readAuthRequest(
     form: () => new URLSearchParams(isEmpty(request.body) ? '' : Buffer.from(request.body as Uint8Array).toString()),
     isForm: isForm(request),
     isHead: request.method === 'HEAD',
+    ifMatch: headers['if-match'] ?? null,
     cookies: headers.cookie,
     hasAuthorization: headers.authorization !== undefined,
     count: ({ bucket, allowance }) => assertRequestAllowed(services.requestLimiter, `${bucket}:${network}`, allowance),
@@ -132,7 +137,8 @@ export function readAuthRequest(
       const own = requestAudience({ header: audienceHeader, claims: bearer.claims, adminRoles, usual });
       return { bearer, context: { ...context, audience: own } };
     },
-    asAdmin: () => authenticateAdmin(authorizationOf(request), bearerContext(), config, adminRoles),
+    asAdmin: async () =>
+      operatorOf(request) ?? authenticateAdmin(authorizationOf(request), bearerContext(), config, adminRoles),
   };
 }
 
@@ -147,30 +153,6 @@ export function noteRefusal(error: unknown, { id, context }: AuthRequest): strin
   const isMasked = !(error instanceof AuthError) || error.status >= 500;
   if (isMasked) context.services.observe({ kind: 'masked_error', id, requestId: id, error });
   return error instanceof AuthError ? error.code : 'unexpected_failure';
-}
-
-/** The key of a request: header or parameter. */
-export function apiKeyOf(request: FastifyRequest): string | undefined {
-  return one(request.headers.apikey) || queryOf(request).get('apikey') || undefined;
-}
-
-/** Without an `Authorization` header, an opaque key stands in for it, but no token, as with Supabase's gateway. */
-function authorizationOf(request: FastifyRequest): string | undefined {
-  const key = apiKeyOf(request);
-  const standsIn = key !== undefined && key.split('.').length !== tokenParts;
-  return request.headers.authorization ?? (standsIn ? `Bearer ${key}` : undefined);
-}
-
-/** Parts of a JSON Web Token. */
-const tokenParts = 3;
-
-function queryOf({ url }: FastifyRequest): URLSearchParams {
-  const start = url.indexOf('?');
-  return new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
-}
-
-function one(value: string | readonly string[] | undefined): string | undefined {
-  return typeof value === 'string' ? value : value?.[0];
 }
 
 /** The Supabase platform's header, if the configuration trusts it; otherwise as for all requests. */

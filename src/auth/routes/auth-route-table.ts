@@ -1,7 +1,7 @@
 /** A route of the auth service: method, path, required caller, and handler. */
 import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
 import type { AuthAttempt } from '../../shared/observation.ts';
-import type { AdminBearer } from '../rules/bearer.ts';
+import type { Admin } from '../store/audit.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AddressLimit, AskingUser, AuthRequest } from './auth-request.ts';
 import { requireCaptcha } from './require-captcha.ts';
@@ -14,7 +14,7 @@ type Work =
   | { readonly access: 'anyone' | 'key'; readonly run: Run<[]> }
   /** `use`: what the token must allow; default `change`. */
   | { readonly access: 'user'; readonly use?: 'read'; readonly run: Run<[AskingUser]> }
-  | { readonly access: 'admin'; readonly run: Run<[AdminBearer]> };
+  | { readonly access: 'admin'; readonly run: Run<[Admin]> };
 
 /** What the auth service needs to know of a route in addition. */
 type AuthRouteFacts = RouteFacts &

@@ -6,16 +6,18 @@ import { authPath } from '../../server/paths.ts';
 import { routesOf } from '../../server/route.ts';
 import type { AuthAttempt } from '../../shared/observation.ts';
 import { AuthError, type AuthErrorCode } from '../model/auth-error.ts';
+import { admitOperator } from './admit-operator.ts';
 import { adminRoutes } from './auth-admin-routes.ts';
 import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
 import { adminFactorRoutes, factorRoutes } from './auth-factor-routes.ts';
 import type { AuthParts } from './auth-parts.ts';
 import { providerRoutes } from './auth-provider-routes.ts';
 import { type AuthReply, sendReply, toErrorReply } from './auth-reply.ts';
-import { type AuthRequest, apiKeyOf, isForm, readAuthRequest } from './auth-request.ts';
+import { type AuthRequest, isForm, readAuthRequest } from './auth-request.ts';
 import { type AuthRoute, runRoute } from './auth-route-table.ts';
 import { ownRoutes, userRoutes } from './auth-user-routes.ts';
 import { asLinkPage } from './refused-link-page.ts';
+import { apiKeyOf } from './request-headers.ts';
 
 /** Largest body in bytes. */
 export const maxAuthBodyBytes = 1_048_576;
@@ -68,6 +70,7 @@ function addRoute(scope: FastifyInstance, route: AuthRoute, parts: HttpParts, au
     bodyLimit: maxAuthBodyBytes,
     // A browser has no key for a form; only the body shows whether it is one.
     [route.form === undefined ? 'onRequest' : 'preHandler']: async (request: FastifyRequest) => {
+      if (route.access === 'admin' && (await admitOperator(request, auth))) return;
       if (route.access !== 'anyone' && !(route.form && isForm(request))) await checkKey(request, parts);
     },
     ...(route.opensFromEmail && {

@@ -11,6 +11,7 @@ import { isUuid, nilUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../model/auth-error.ts';
 import { checkSession, type Session, type SessionLimits } from '../model/session.ts';
 import { highestAal, isBanned, type User } from '../model/user.ts';
+import type { Admin } from '../store/audit.ts';
 import { loadSession } from '../store/sessions.ts';
 import { loadUser } from '../store/users.ts';
 
@@ -32,12 +33,6 @@ export interface UserBearer {
   readonly user: User;
   /** Null if the token names no session. */
   readonly session: Session | null;
-}
-
-/** An admin who asks. */
-export interface AdminBearer {
-  readonly claims: Claims;
-  readonly role: string;
 }
 
 /** The purpose of the request: an operator who acts as the user may only read. */
@@ -70,7 +65,7 @@ export async function authenticateAdmin(
   context: BearerContext,
   limits: SessionLimits,
   adminRoles: readonly string[],
-): Promise<AdminBearer> {
+): Promise<Admin> {
   const claims = await verifyBearer(authorization, context.verify);
   assertOwn(claims);
   const session = await findSession(claims, context.database);
@@ -84,7 +79,7 @@ export async function authenticateAdmin(
   }
   const { role } = claims;
   if (typeof role !== 'string' || !adminRoles.includes(role)) throw new AuthError('not_admin');
-  return { claims, role };
+  return { role };
 }
 
 async function requireUser(database: Queryable, id: string): Promise<User> {

@@ -79,10 +79,11 @@ export function auditUser(
 export function auditAdmin(
   tx: AuditTransaction,
   action: AuditAction,
-  role: string,
+  admin: Admin,
   traits: AuditEvent['traits'],
 ): Promise<void> {
-  const actor = { id: nilUuid, username: role, viaSso: false, name: null };
+  if ('tokenId' in admin) return auditOperator(tx, action, admin, traits);
+  const actor = { id: nilUuid, username: admin.role, viaSso: false, name: null };
   return writeAudit(tx, { action, actor, traits, hasAddress: hasAddress(action) });
 }
 
@@ -92,6 +93,9 @@ export interface Operator {
   /** A name for humans. */
   readonly by: string;
 }
+
+/** Who asks the admin API: a holder of an access token, or of a token with the role of an admin. */
+export type Admin = Operator | { readonly role: string };
 
 /** Writes an action of an operator. */
 export function auditOperator(

@@ -31,8 +31,8 @@ export interface ManagementParts {
   /** Requests per minute and token; null: no limit. */
   readonly perMinute: number | null;
   /**
-   * Counts a request of a token. Renderings are counted separately, because the editor sends one at every pause in
-   * typing.
+   * Counts a request of a token. Renderings and requests about users are counted separately, because the studio
+   * sends one at every pause in typing.
    *
    * @param limit Requests per minute.
    * @returns Null if allowed, otherwise the milliseconds until the next one is.
@@ -41,4 +41,4 @@ export interface ManagementParts {
 }
 
 /** Kinds of requests, counted separately. */
-export type RequestKind = 'request' | 'rendering';
+export type RequestKind = 'request' | 'rendering' | 'user request';

@@ -14,6 +14,7 @@ import { routesOf } from '../../server/route.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { authorizeCaller } from '../authorize.ts';
+import { countRequest } from '../count-request.ts';
 import { demand, type ManagementCaller } from '../management-caller.ts';
 import { ManagementError, type ManagementErrorCode } from '../management-error.ts';
 import { activityRoutes } from './activity-routes.ts';
@@ -103,22 +104,12 @@ function refuseOthers(scope: FastifyInstance, path: string): void {
   });
 }
 
-/** Allowed renderings per allowed other request of a token. */
-const renderingsEach = 10;
-
 async function authorizeRequest(parts: ManagementParts, request: FastifyRequest, kind: RequestKind) {
-  const { project, perMinute, takeRequest } = parts;
   const { ref } = request.params as { readonly ref: string };
   const token = readBearerToken(request.headers.authorization);
-  const caller = await authorizeCaller(project, ref, { token, from: countedAs(null, request.state.address) });
-  if (perMinute === null) return caller;
-  const limit = kind === 'request' ? perMinute : perMinute * renderingsEach;
-  const waitMs = await takeRequest(caller.tokenId, kind, limit);
-  if (waitMs === null) return caller;
-  const what = `${limit} ${kind}s a minute for an access token (--management-rate-limit)`;
-  throw new ManagementError('rate_limited', `Rate limit exceeded: ${what}`, {
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-  });
+  const caller = await authorizeCaller(parts.project, ref, { token, from: countedAs(null, request.state.address) });
+  await countRequest(parts, caller, kind);
+  return caller;
 }
 
 function send(reply: FastifyReply, value: unknown): FastifyReply {

@@ -9,7 +9,7 @@ import { createDatabase, fixture, type TestDatabase } from '../../support/postgr
 
 const apiRoles = ['anon', 'authenticated', 'service_role'];
 
-/** Everything that makes up the schema but our own tables, as text. */
+/** Everything that makes up the schema but our own tables and indexes, as text. */
 async function describeSchema(database: TestDatabase): Promise<readonly string[]> {
   const rows = await database.query<{ line: string }>(`
     select format('column %s.%s %s null=%s default=%s generated=%s', c.relname, a.attname,
@@ -23,6 +23,7 @@ async function describeSchema(database: TestDatabase): Promise<readonly string[]
     union all
     select pg_get_indexdef(i.indexrelid) from pg_index i join pg_class c on c.oid = i.indrelid
     where c.relnamespace = 'auth'::regnamespace and c.relname not like 'pgreflect%'
+      and i.indexrelid::regclass::text not like 'auth.pgreflect%'
     union all
     select format('constraint %s %s', o.conname, pg_get_constraintdef(o.oid)) from pg_constraint o
     where o.connamespace = 'auth'::regnamespace and o.conname not like 'pgreflect%'
@@ -38,7 +39,7 @@ async function describeSchema(database: TestDatabase): Promise<readonly string[]
 }
 
 describe('a database of Supabase Auth', () => {
-  test('a database of Supabase Auth is taken over as it is: nothing but our own tables is added', async () => {
+  test('a database of Supabase Auth is taken over as it is: nothing but our own tables and indexes is added', async () => {
     const database = await createDatabase(fixture('auth-original.sql'));
     const described = async () => (await describeSchema(database)).filter((line) => !line.includes('FUNCTION auth.'));
     const before = await described();

@@ -223,7 +223,7 @@ describe('a bearer', () => {
       authenticateAdmin(`bearer ${token}`, { verify, database: auth.pool, now: auth.clock.now() }, defaultAuthConfig, [
         'service_role',
       ]);
-    expect((await admin(await signer.sign({ role: 'service_role' }))).role).toBe('service_role');
+    expect(await admin(await signer.sign({ role: 'service_role' }))).toEqual({ role: 'service_role' });
     const user = await tokenFor('noadmin@mail.test');
     await expect(admin(user.token)).rejects.toMatchObject({ code: 'not_admin', status: 403 });
     const over = await tokenFor('over@mail.test', { role: 'service_role' });

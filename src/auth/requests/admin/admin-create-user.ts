@@ -7,18 +7,17 @@ import { setPhoneIdentity } from '../../accounts/phone-change.ts';
 import { toUserJson, type UserJson } from '../../answers/user-json.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import { mergeMetadata } from '../../model/metadata.ts';
-import type { AdminBearer } from '../../rules/bearer.ts';
 import { makePassword } from '../../secrets/password-policy.ts';
 import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { auditAdmin } from '../../store/audit.ts';
+import { type Admin, auditAdmin } from '../../store/audit.ts';
 import { noteAdmin } from '../../store/unverified-input.ts';
 import { findUserByPhone, insertUser, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
 
 const passwordLength = 64;
 
 /** `POST /admin/users`. */
-export async function createUser(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {
+export async function createUser(context: AuthContext, admin: Admin, body: unknown): Promise<UserJson> {
   const facts = readAdminUser(body);
   const id = checkFacts(facts);
   const { services, config } = context;
@@ -28,7 +27,7 @@ export async function createUser(context: AuthContext, { role }: AdminBearer, bo
     await insert(tx, facts, id, passwordHash);
     const user = await reloadUser(tx, id);
     const traits = { user_id: id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
-    await auditAdmin(tx, 'user_signedup', role, traits);
+    await auditAdmin(tx, 'user_signedup', admin, traits);
     return toUserJson(user);
   });
 }

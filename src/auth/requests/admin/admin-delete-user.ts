@@ -2,11 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { type AnswerJson, flag, serializerOf } from '../../../shared/schema.ts';
 import type { User } from '../../model/user.ts';
-import type { AdminBearer } from '../../rules/bearer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { bodySchema, readFields } from '../../steps/request-body.ts';
-import { auditAdmin } from '../../store/audit.ts';
+import { type Admin, auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
 import { clearPending } from '../../store/one-time-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
@@ -24,7 +23,7 @@ export const deletedSerializer = serializerOf<null>('AuthDeleted', {});
 /** `DELETE /admin/users/{id}`. */
 export async function deleteAnyUser(
   context: AuthContext,
-  { role }: AdminBearer,
+  admin: Admin,
   id: string,
   body: unknown,
 ): Promise<AnswerJson> {
@@ -32,7 +31,7 @@ export async function deleteAnyUser(
   await transact(context, [], async (tx) => {
     const user = await requireUser(tx, id, 'lock');
     const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
-    await auditAdmin(tx, 'user_deleted', role, traits);
+    await auditAdmin(tx, 'user_deleted', admin, traits);
     if (!isSoft) await deleteUser(tx, user.id);
     else if (user.deletedAt === null) await forget(tx, user);
   });

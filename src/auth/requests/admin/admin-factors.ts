@@ -5,12 +5,11 @@ import { notifyOfAdminChange } from '../../messages/notify-user.ts';
 import { parsePhone } from '../../model/addresses.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import type { Factor, User } from '../../model/user.ts';
-import type { AdminBearer } from '../../rules/bearer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, transact } from '../../steps/auth-context.ts';
 import { assertNameFree, requireFactor } from '../../steps/own-factor.ts';
 import { bodySchema, readFields } from '../../steps/request-body.ts';
-import { auditAdmin } from '../../store/audit.ts';
+import { type Admin, auditAdmin } from '../../store/audit.ts';
 import { deleteFactor, type FactorChanges, updateFactor } from '../../store/factors.ts';
 import { lowerSessions } from '../../store/sessions.ts';
 import { reloadUser } from '../../store/users.ts';
@@ -28,14 +27,14 @@ export async function listFactors({ services }: AuthContext, userId: string): Pr
 }
 
 /** `DELETE /admin/users/{id}/factors/{factor_id}`. @returns The deleted factor. */
-export async function deleteAnyFactor(context: AuthContext, admin: AdminBearer, path: FactorPath): Promise<AnswerJson> {
+export async function deleteAnyFactor(context: AuthContext, admin: Admin, path: FactorPath): Promise<AnswerJson> {
   return transact(context, [], async (tx) => {
     const user = await requireUser(tx, path.userId, 'lock');
     const factor = requireFactor(user, path.factorId);
     await Promise.all([
       deleteFactor(tx, factor.id),
       lowerSessions(tx, factor.id),
-      auditAdmin(tx, 'factor_deleted', admin.role, traitsOf(user, factor)),
+      auditAdmin(tx, 'factor_deleted', admin, traitsOf(user, factor)),
     ]);
     if (factor.status === 'verified') {
       const { factorType } = factor;
@@ -51,7 +50,7 @@ export const updateFactorBody = bodySchema({ friendly_name: text, phone: text })
 /** `PUT /admin/users/{id}/factors/{factor_id}`. @returns The updated factor. */
 export async function updateAnyFactor(
   context: AuthContext,
-  admin: AdminBearer,
+  admin: Admin,
   path: FactorPath,
   body: unknown,
 ): Promise<AnswerJson> {
@@ -65,7 +64,7 @@ export async function updateAnyFactor(
     const factor = requireFactor(user, path.factorId);
     assertChangeable(user, factor, changes);
     await updateFactor(tx, factor.id, changes);
-    await auditAdmin(tx, 'factor_updated', admin.role, traitsOf(user, factor));
+    await auditAdmin(tx, 'factor_updated', admin, traitsOf(user, factor));
     return factorSerializer.print(requireFactor(await reloadUser(tx, user.id), factor.id));
   });
 }

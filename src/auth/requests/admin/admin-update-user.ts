@@ -1,4 +1,6 @@
 /** Changes a user for an admin: immediately, without proof. Notifies the user only if the configuration says so. */
+
+import { toRfc3339 } from '../../../shared/times.ts';
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { notifyOfPhone, setPhoneIdentity } from '../../accounts/phone-change.ts';
@@ -7,7 +9,6 @@ import { notifyOfAdminChange } from '../../messages/notify-user.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import { enterMetadata } from '../../model/metadata.ts';
 import type { User } from '../../model/user.ts';
-import type { AdminBearer } from '../../rules/bearer.ts';
 import { assertStrong } from '../../secrets/password-policy.ts';
 import {
   type AdminUserFacts,
@@ -17,7 +18,7 @@ import {
   requireUser,
 } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
-import { auditAdmin } from '../../store/audit.ts';
+import { type Admin, auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
 import { clearPending } from '../../store/one-time-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
@@ -27,9 +28,9 @@ import { findUserByPhone, isEmailTaken, noPendingChanges, reloadUser, updateUser
 /** `PUT /admin/users/{id}`. @returns The updated user. */
 export async function updateAnyUser(
   context: AuthContext,
-  { role }: AdminBearer,
+  admin: Admin,
   id: string,
-  body: unknown,
+  { body, ifMatch }: { readonly body: unknown; readonly ifMatch: string | null },
 ): Promise<UserJson> {
   const { services } = context;
   const known = await requireUser(services.database, id);
@@ -37,11 +38,19 @@ export async function updateAnyUser(
   const passwordHash = await hashOf(context, facts);
   return transact(context, [], async (tx) => {
     const user = await requireUser(tx, known.id, 'lock');
+    assertUnchanged(user, ifMatch);
     await apply(tx, user, facts, passwordHash);
     const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
-    await auditAdmin(tx, 'user_modified', role, traits);
+    await auditAdmin(tx, 'user_modified', admin, traits);
     return toUserJson(await reloadUser(tx, user.id));
   });
+}
+
+/** @param ifMatch `updated_at` as it was read; null: any. @throws AuthError `conflict` (412) */
+function assertUnchanged({ updatedAt }: User, ifMatch: string | null): void {
+  const read = ifMatch?.replaceAll('"', '');
+  if (read === undefined || updatedAt === null || read === toRfc3339(updatedAt)) return;
+  throw new AuthError('conflict', 'The user has changed since you read it. Read it again.', { status: 412 });
 }
 
 /** The new hash; null if the password stays. */

@@ -1,7 +1,7 @@
 /** The audit log, page by page, newest first, for admins. */
 import { type AnswerJson, from, listOf, record, serializerOf, text, uuid } from '../../../shared/schema.ts';
 import type { Time } from '../../../shared/times.ts';
-import { nilUuid } from '../../../shared/uuid.ts';
+import { isUuid, nilUuid } from '../../../shared/uuid.ts';
 import { knownTime } from '../../answers/answer-times.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import type { Metadata } from '../../model/metadata.ts';
@@ -15,13 +15,21 @@ const scopes = {
   type: ['log_type'],
 } as const;
 
-const condition = `a.instance_id = '${nilUuid}' and ($1::text is null or exists (
+const searched = `a.instance_id = '${nilUuid}' and ($1::text is null or exists (
     select from pg_catalog.unnest($2::text[]) as m (name) where a.payload ->> m.name ilike $1
   ))`;
-const countStatement = `select pg_catalog.count(*)::int4 as total from auth.audit_log_entries a where ${condition}`;
-const pageStatement = `select a.id, a.payload, a.ip_address, (extract(epoch from a.created_at) * 1000)::float8 as created_at
+/** What was done to the user, otherwise by the user; as in the index. */
+const ofUser = `${searched} and coalesce(a.payload -> 'traits' ->> 'user_id', a.payload ->> 'actor_id') = $3`;
+const countStatement = (condition: string) =>
+  `select pg_catalog.count(*)::int4 as total from auth.audit_log_entries a where ${condition}`;
+const pageStatement = (
+  condition: string,
+  [size, offset]: readonly [string, string],
+) => `select a.id, a.payload, a.ip_address, (extract(epoch from a.created_at) * 1000)::float8 as created_at
   from auth.audit_log_entries a where ${condition}
-  order by a.created_at desc, a.id limit $3 offset $4`;
+  order by a.created_at desc, a.id limit ${size} offset ${offset}`;
+const all = { count: countStatement(searched), page: pageStatement(searched, ['$3', '$4']) };
+const own = { count: countStatement(ofUser), page: pageStatement(ofUser, ['$4', '$5']) };
 
 interface AuditEntry {
   readonly id: string;
@@ -46,9 +54,12 @@ export async function listAudit(
   query: URLSearchParams,
 ): Promise<PageAnswer<readonly AnswerJson[]>> {
   const page = parsePage(query);
-  const search = parseSearch(query.get('query'));
-  const [counted] = await services.database.query(countStatement, search);
-  const rows = await services.database.query(pageStatement, [...search, page.size, rowsBefore(page)]);
+  const user = query.get('user');
+  if (user && !isUuid(user)) throw new AuthError('validation_failed', 'user must be the id of a user');
+  const statements = user ? own : all;
+  const search = [...parseSearch(query.get('query')), ...(user ? [user.toLowerCase()] : [])];
+  const [counted] = await services.database.query(statements.count, search);
+  const rows = await services.database.query(statements.page, [...search, page.size, rowsBefore(page)]);
   return {
     body: rows.map((row) => entrySerializer.print(row as unknown as AuditEntry)),
     headers: paginationHeaders(`${authUrl}/admin/audit`, page, counted?.total as number),

@@ -11,11 +11,10 @@ import { parseEmail } from '../../model/addresses.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import { enterMetadata, type Metadata } from '../../model/metadata.ts';
 import type { User } from '../../model/user.ts';
-import type { AdminBearer } from '../../rules/bearer.ts';
 import { assertStrong, makePassword } from '../../secrets/password-policy.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../../steps/auth-context.ts';
 import { bodySchema, metadata, needed, readFields } from '../../steps/request-body.ts';
-import { auditAdmin, auditUser } from '../../store/audit.ts';
+import { type Admin, auditAdmin, auditUser } from '../../store/audit.ts';
 import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
 import { readUnverifiedInput } from '../../store/unverified-input.ts';
 import { findUserByEmail, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
@@ -75,7 +74,7 @@ export const linkBody = bodySchema({
  */
 export async function generateLink(
   given: AuthContext,
-  { role }: AdminBearer,
+  admin: Admin,
   body: unknown,
   isAllowed: (url: string) => boolean,
 ): Promise<UserJson> {
@@ -85,8 +84,9 @@ export async function generateLink(
   return onceMore(async () => {
     const request = await readLinkRequest(context, fields);
     return transact(context, [], async (tx) => {
-      const { user, type, noteEntered } = await prepare(tx, request, role);
+      const { user, type, noteEntered } = await prepare(tx, request, admin);
       const made = await link(tx, user, { ...request, type });
+      await auditLink(tx, admin, user, type);
       await noteEntered?.();
       return made;
     });
@@ -123,7 +123,7 @@ interface Prepared extends Pick<Link, 'user' | 'type'> {
 }
 
 /** The user, and the type of the link: for a new user, a magic link becomes a sign-up. */
-async function prepare(tx: Transaction, request: LinkRequest, role: string): Promise<Prepared> {
+async function prepare(tx: Transaction, request: LinkRequest, admin: Admin): Promise<Prepared> {
   const { type, email, newEmail, data } = request;
   const found = await findUserByEmail(tx, email, tx.audience);
   const known = found === null ? null : await lockKnownUser(tx, found);
@@ -134,7 +134,7 @@ async function prepare(tx: Transaction, request: LinkRequest, role: string): Pro
       return prepareSignUp(tx, request, known);
     case 'invite': {
       const user = await prepareInvited(tx, email, data);
-      await auditAdmin(tx, 'user_invited', role, { user_id: user.id, user_email: user.email ?? '' });
+      await auditAdmin(tx, 'user_invited', admin, { user_id: user.id, user_email: user.email ?? '' });
       await updateUser(tx, user.id, { invitedAt: nowOf(tx) });
       return { user, type };
     }
@@ -149,6 +149,13 @@ async function prepare(tx: Transaction, request: LinkRequest, role: string): Pro
       else await updateUser(tx, known.id, { emailChange: newEmail, emailChangeConfirmStatus: 0 });
       return { user: known, type };
   }
+}
+
+/** A link that signs in names the operator who made it, where a request with the service key names the user. */
+async function auditLink(tx: Transaction, admin: Admin, user: User, type: LinkType): Promise<void> {
+  if (!('tokenId' in admin) || type === 'invite') return;
+  const action = type === 'signup' ? 'user_confirmation_requested' : 'user_recovery_requested';
+  await auditAdmin(tx, action, admin, { user_id: user.id, user_email: user.email ?? '', link_type: type });
 }
 
 /** The user of a sign-up that an admin makes for a person: the password is that person's. */

@@ -8,10 +8,9 @@ import { parseEmail } from '../../model/addresses.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import { enterMetadata, type Metadata } from '../../model/metadata.ts';
 import type { User } from '../../model/user.ts';
-import type { AdminBearer } from '../../rules/bearer.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { bodySchema, metadata, needed, readFields } from '../../steps/request-body.ts';
-import { auditAdmin } from '../../store/audit.ts';
+import { type Admin, auditAdmin } from '../../store/audit.ts';
 import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
 import { noteAdmin, readUnverifiedInput } from '../../store/unverified-input.ts';
 import { findEmailOwner, insertUser, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
@@ -20,13 +19,13 @@ import { findEmailOwner, insertUser, lockKnownUser, reloadUser, updateUser } fro
 export const inviteBody = bodySchema({ email: needed(text), data: metadata });
 
 /** `POST /invite`. */
-export async function invite(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {
+export async function invite(context: AuthContext, admin: Admin, body: unknown): Promise<UserJson> {
   const fields = readFields(body, inviteBody);
   const email = parseEmail(fields.email ?? '');
   return transact(context, ['send_email'], async (tx) => {
     const user = await prepareInvited(tx, email, fields.data ?? {});
     const traits = { user_id: user.id, user_email: email };
-    await auditAdmin(tx, 'user_invited', role, traits);
+    await auditAdmin(tx, 'user_invited', admin, traits);
     await sendTokens(tx, null, { kind: 'invite', user, to: email, tokenType: 'confirmation_token' });
     await updateUser(tx, user.id, { invitedAt: nowOf(context) });
     return toUserJson(await reloadUser(tx, user.id));
