@@ -35,7 +35,7 @@ const textOf = async (lines: ReturnType<typeof editor>) =>
   (await lines.allInnerTexts()).join(' ').replace(/\s+/g, ' ').trim();
 
 test('begins with one tab; an example of a table or of the project opens in a tab of its own, and runs; fields are added by clicking on them', async () => {
-  const { page, problems, foreign } = await open({ viewport: { width: 1280, height: 800 } });
+  const { page, problems, foreign } = await open({ viewport: { width: 1440, height: 900 } });
   await expect.poll(() => tabs(page).count()).toBe(1);
   const examples = page.getByRole('region', { name: 'Examples' });
   await examples.getByRole('combobox', { name: 'Table' }).selectOption('Category');
@@ -85,7 +85,7 @@ test('the statement stands in lines and colors, in a font that comes with the st
   await page.getByRole('radio', { name: 'service_role' }).check();
   await run(page);
   await page.getByRole('button', { name: 'SQL and plan' }).click();
-  const statement = page.locator('.sql-text');
+  const statement = page.locator('.explained .source-code');
   await statement.locator('.tok-keyword', { hasText: 'select' }).first().waitFor();
   expect(await page.locator('.explained h3').allTextContents()).toEqual(['Statement', 'Plan']);
   await expect.poll(async () => ((await statement.textContent()) ?? '').split('\n').length).toBeGreaterThan(5);

@@ -1,12 +1,22 @@
 /** A command to be copied into a terminal. */
+import { Fragment } from 'react';
 import { CopyButton } from './copy-button.tsx';
 import './command-line.css';
 
-/** @param props.text The command. */
+/** @param props.text The command. It breaks at blanks and commas alone. */
 export function CommandLine({ text }: { readonly text: string }) {
   return (
     <span className="command-line">
-      <code>{text}</code> <CopyButton text={text} what="the command" />
+      <code>
+        {text.split(/(?<=[ ,])/).map((part, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: they stand in their order, and never change alone
+          <Fragment key={index}>
+            {part}
+            <wbr />
+          </Fragment>
+        ))}
+      </code>{' '}
+      <CopyButton text={text} what="the command" />
     </span>
   );
 }
