@@ -1,4 +1,6 @@
 /** With `--log-format json`, whatever a process that serves writes is a line of its log. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { version } from '../../src/shared/version.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -54,6 +56,25 @@ test('every line of serve is JSON: where it serves, how to ask, warnings, and wh
     authMs: took,
     serverMs: took,
   });
+});
+
+test('a configuration that is not taken over is an error, and an option that needs a restart a warning', async () => {
+  const directory = temporaryDirectory();
+  const file = join(directory, 'pgreflect.toml');
+  writeFileSync(file, '');
+  const command = startCommand(['serve', ...json], { env, directory });
+  await command.until(/Try:/);
+  writeFileSync(file, 'max_depth = "deep"\n');
+  await command.until(/not reloaded/);
+  writeFileSync(file, 'pool_size = 3\n');
+  await command.until(/restart is needed/);
+  command.signal('SIGTERM');
+  expect(messages(linesOf(await command.finished))).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^error The configuration was not reloaded\.\n.*\n- .*max_depth/),
+      'warn A restart is needed for: pool_size.',
+    ]),
+  );
 });
 
 test('every line of workers is JSON, with the number of the worker', async () => {

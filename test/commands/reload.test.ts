@@ -264,10 +264,10 @@ describe('limits, CORS and the log', () => {
       'pgreflect.toml',
       'max_root_fields = 1\nrate_limit = 3\ncors_origins = ["https://app.example.com"]\nlog_level = "warn"\npool_size = 3\n',
     );
-    const [text] = await reload(/Reloaded: .*\.\nA restart is needed for: .*/);
+    const [text] = await reload(/Reloaded: .*\.\nWarning: A restart is needed for: .*/);
     expect(text).toMatchInlineSnapshot(`
       "Reloaded: max_root_fields, cors_origins, rate_limit, log_level.
-      A restart is needed for: pool_size."
+      Warning: A restart is needed for: pool_size."
     `);
     const quiet = 'query Quiet { noteCollection { edges { node { id } } } }';
     expect(await ask(url, anonKey, undefined, two)).toMatch(/2 root fields/);

@@ -66,7 +66,7 @@ export function followOptions(options: FollowedOptions): OptionsFollower {
   }
 
   function nameThem(needRestart: readonly string[]): void {
-    if (needRestart.length > 0) note(`A restart is needed for: ${needRestart.map(namedInFile).join(', ')}.`);
+    if (needRestart.length > 0) note(`Warning: A restart is needed for: ${needRestart.map(namedInFile).join(', ')}.`);
   }
 
   // One after the other: a signal and a poll may coincide.
@@ -74,7 +74,7 @@ export function followOptions(options: FollowedOptions): OptionsFollower {
   const readAgain = () => {
     latest = latest
       .then(takeOver)
-      .catch((error) => note(`The configuration was not reloaded.\n${describeError(error)}`));
+      .catch((error) => note(`Error: The configuration was not reloaded.\n${describeError(error)}`));
   };
   const { environment, workingDirectory } = sources;
   const configFile = resolve(

@@ -116,7 +116,7 @@ function followFor(workers: Workers, live: LiveConfig, context: CommandContext):
   };
   const onTaken = (needRestart: readonly string[]) => {
     const own = needRestart.filter((name) => ownOptions.has(name));
-    if (own.length > 0) context.note(`A restart is needed for: ${own.map(namedInFile).join(', ')}.`);
+    if (own.length > 0) context.note(`Warning: A restart is needed for: ${own.map(namedInFile).join(', ')}.`);
     const others = needRestart.filter((name) => !ownOptions.has(name)).map(namedInFile);
     if (others.length === 0) return workers.tell({ kind: 'hangup' });
     context.note(`The workers are replaced one by one for: ${others.join(', ')}.`);

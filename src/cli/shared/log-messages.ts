@@ -30,8 +30,9 @@ export async function withLogMessages(
 }
 
 function messageOf(text: string): Parameters<Observe>[0] {
-  const [, warning] = /^Warning:\s+([\s\S]+)$/.exec(text) ?? [];
-  return { kind: 'message', level: warning === undefined ? 'info' : 'warn', message: (warning ?? text).trim() };
+  const [, word, rest] = /^(Warning|Error):\s+([\s\S]+)$/.exec(text) ?? [];
+  const level = word === undefined ? 'info' : word === 'Error' ? 'error' : 'warn';
+  return { kind: 'message', level, message: (rest ?? text).trim() };
 }
 
 function reportError(error: unknown, observe: Observe): void {

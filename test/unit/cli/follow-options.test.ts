@@ -62,6 +62,6 @@ test('changed options that need a restart are named once, the others are taken o
   options.readAgain();
   options.stop();
   await new Promise(setImmediate);
-  expect(notes).toEqual(['A restart is needed for: max_body_bytes, port.', 'Exposed schemas are now: shop.']);
+  expect(notes).toEqual(['Warning: A restart is needed for: max_body_bytes, port.', 'Exposed schemas are now: shop.']);
   expect(expose.mock.calls).toEqual([[['shop']]]);
 });
