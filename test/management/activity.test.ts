@@ -79,6 +79,8 @@ test('requests are found by what they were, how they ended, how long they took, 
   expect(await ids('id=:1&limit=1')).toEqual(['wrong:1']);
   expect(await ids('id=:1&operation=BOOK')).toEqual(['fine:1']);
   expect(await ids('id=:1&role=anon&path=graphql')).toEqual(['wrong:1', 'fine:1']);
+  expect(await ids('id=:1&text=Books')).toEqual(['fine:1']);
+  expect(await ids('text=FINE:1')).toEqual(['fine:1']);
   expect(await ids('id=:1&role=service_role')).toEqual([]);
   expect(await ids('id=:1&min_ms=600000')).toEqual([]);
   expect(await ids('id=:1&operation=&role=&min_ms=')).toEqual(['wrong:1', 'fine:1']);

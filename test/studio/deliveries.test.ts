@@ -39,7 +39,7 @@ test('emails are listed with their state, filtered, and lead to their users, who
   const [ada] = [await signUp('ada@mail.test'), await signUp('bo@mail.test')];
   await refuse(ada);
   const { page, problems, foreign } = await studio.visit('deliveries');
-  await page.getByText('Last 24 hours: 0 sent, 1 in the inbox, 1 not sent.').waitFor();
+  await page.getByText('Last 24 hours: 0 sent, 1 in the inbox, 1 not sent').waitFor();
   const table = page.getByRole('region', { name: 'Emails' });
   await expect.poll(() => table.getByRole('row').count()).toBe(3);
   await page.getByLabel('State').selectOption('failed');

@@ -116,6 +116,8 @@ export interface RequestFilter {
   readonly role: string | null;
   readonly path: string | null;
   readonly id: string | null;
+  /** In operation, path or id. */
+  readonly text: string | null;
   readonly limit: number;
 }
 
@@ -127,6 +129,7 @@ export const requestFilters = {
   role: optional(about(text, 'The role.')),
   path: optional(about(text, 'A part of the path.')),
   id: optional(about(text, 'A part of the id of the request, its trace or a masked error.')),
+  text: optional(about(text, 'A part of the operation, the path or an id.')),
   limit: optional(about(integerBetween(1, maxRequests), { default: defaultRequests })),
 };
 
@@ -142,7 +145,8 @@ export function readRequestFilter(query: Readonly<Record<string, unknown>>): Req
       throw new Error(`${name} ${(error as Error).message}`);
     }
   };
-  const part = (name: 'operation' | 'role' | 'path' | 'id') => read<string | null>(name, (given) => given, null);
+  const part = (name: 'operation' | 'role' | 'path' | 'id' | 'text') =>
+    read<string | null>(name, (given) => given, null);
   return {
     failed: read('failed', flag.parseText, false),
     minMs: read('min_ms', requestFilters.min_ms.parseText, 0),
@@ -150,6 +154,7 @@ export function readRequestFilter(query: Readonly<Record<string, unknown>>): Req
     role: part('role'),
     path: part('path'),
     id: part('id'),
+    text: part('text'),
     limit: read('limit', requestFilters.limit.parseText, defaultRequests),
   };
 }

@@ -128,8 +128,10 @@ function passes(request: KeptRequest, errorIds: readonly string[], filter: Reque
   if (filter.role !== null && role !== filter.role) return false;
   if (filter.operation !== null && !has(operation, filter.operation)) return false;
   if (filter.path !== null && !has(path, filter.path)) return false;
-  const wanted = filter.id;
-  return wanted === null || [id, traceId, ...errorIds].some((known) => has(known, wanted));
+  const ids = [id, traceId, ...errorIds];
+  const isIn = (wanted: string | null, texts: readonly (string | null)[]) =>
+    wanted === null || texts.some((known) => has(known, wanted));
+  return isIn(filter.id, ids) && isIn(filter.text, [operation, path, ...ids]);
 }
 
 function has(text: string | null, part: string): boolean {

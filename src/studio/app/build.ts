@@ -86,13 +86,21 @@ async function bundle(outDir: string): Promise<void> {
       modulePreload: { polyfill: false },
     },
     worker: { format: 'es' },
-    plugins: [{ name: 'graphiql-without-fonts', enforce: 'pre', transform: withoutFonts }],
+    plugins: [
+      { name: 'graphiql-without-fonts', enforce: 'pre', transform: withoutFonts },
+      { name: 'uplot-in-any-language', enforce: 'pre', transform: inAnyLanguage },
+    ],
   });
 }
 
 /** The fonts in GraphiQL's style sheet are larger than the rest of it. */
 function withoutFonts(code: string, id: string): string | null {
   return id.endsWith('/graphiql/dist/style.css') ? code.replace(/@font-face\s*\{[^}]*\}/g, '') : null;
+}
+
+/** uPlot fails where the browser names a language that `Intl` does not know, such as `en-US@posix`. Without one, it takes the default. */
+function inAnyLanguage(code: string, id: string): string | null {
+  return id.endsWith('/uPlot.esm.js') ? code.replaceAll('nav.language', 'undefined') : null;
 }
 
 /** Some packages name a license and bring no text of it: they get the text of the MIT license. */

@@ -9,6 +9,7 @@ import {
   GraphqlIcon,
   InboxIcon,
   LiveIcon,
+  LogsIcon,
   MailIcon,
   SchemaIcon,
   SettingsIcon,
@@ -41,6 +42,7 @@ const EmailsPage = lazy(async () => ({ default: (await import('./pages/emails/em
 const DeliveriesPage = lazy(async () => ({
   default: (await import('./pages/deliveries/deliveries-page.tsx')).DeliveriesPage,
 }));
+const LogsPage = lazy(async () => ({ default: (await import('./pages/logs/logs-page.tsx')).LogsPage }));
 const LivePage = lazy(async () => ({ default: (await import('./pages/live/live-page.tsx')).LivePage }));
 const SettingsPage = lazy(async () => ({ default: (await import('./pages/settings/settings-page.tsx')).SettingsPage }));
 const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
@@ -112,6 +114,15 @@ export const studioPages: readonly StudioPage[] = [
     words: 'captured',
     needsSession: false,
     Page: InboxPage,
+  },
+  {
+    path: 'logs',
+    title: 'Logs',
+    part: 'Gateway',
+    icon: LogsIcon,
+    words: 'requests errors metrics latency find by id',
+    ...session,
+    Page: LogsPage,
   },
   { path: 'live', title: 'Live', part: 'Gateway', icon: LiveIcon, words: 'subscriptions', ...session, Page: LivePage },
   {

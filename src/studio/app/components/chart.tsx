@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useMedia, useStore } from '../shared/store.ts';
 import { theme } from '../shared/theme.ts';
+import { minuteText } from './moment.tsx';
 import './chart.css';
 
 /** Values at the times of the chart; null: none. */
@@ -23,6 +24,7 @@ interface ChartProps {
   readonly unit: string;
   /** The same as a sentence. */
   readonly words: string;
+  /** Bars on top of each other, the first series at the top. */
   readonly isBars?: boolean;
 }
 
@@ -46,7 +48,15 @@ export function Chart({ title, times, series, unit, words, isBars = false }: Cha
         legend: { show: true, live: true },
         scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, (high ?? 0) * 1.1)] } },
         axes: [
-          { stroke: color('--text-soft'), grid: { show: false }, ticks: { show: false }, size: 24, font: axisFont },
+          {
+            stroke: color('--text-soft'),
+            grid: { show: false },
+            ticks: { show: false },
+            size: 24,
+            space: 80,
+            font: axisFont,
+            values: (_plot, at) => at.map((seconds) => minuteText(seconds * 1000)),
+          },
           {
             stroke: color('--text-soft'),
             grid: { stroke: color('--line'), width: 1 },
@@ -56,18 +66,31 @@ export function Chart({ title, times, series, unit, words, isBars = false }: Cha
           },
         ],
         series: [
-          { label: 'Time' },
+          {
+            label: 'Time',
+            value: (_plot: uPlot, at: number | null) => (at === null ? '–' : minuteText(at * 1000)),
+          },
           ...series.map((each) => ({
             label: each.title,
             stroke: color(each.color),
             width: 1.5,
-            points: { show: false },
-            value: (_plot: uPlot, value: number | null) => (value === null ? '–' : `${shorten(value)} ${unit}`),
+            // A line needs two values; one alone is a point.
+            points: {
+              show: !isBars,
+              size: 5,
+              fill: color(each.color),
+              filter: (_plot: uPlot, at: number) => alone(series[at - 1]?.values ?? []),
+            },
+            // Bars are drawn as sums; this is the value itself.
+            value: (_plot: uPlot, _drawn: number | null, _series: number, at: number | null) => {
+              const value = at === null ? null : (each.values[at] ?? null);
+              return value === null ? '–' : `${shorten(value)} ${unit}`.trim();
+            },
             ...(isBars && { fill: color(each.color), paths: uPlot.paths.bars!({ size: [0.7, 24] }) }),
           })),
         ],
       },
-      [[...times], ...series.map(({ values }) => [...values])] as uPlot.AlignedData,
+      [[...times], ...drawn(series, isBars)] as uPlot.AlignedData,
       at,
     );
     const sizes = new ResizeObserver(() => plot.setSize({ width: Math.max(1, at.clientWidth), height }));
@@ -84,6 +107,20 @@ export function Chart({ title, times, series, unit, words, isBars = false }: Cha
       <div ref={place} className="chart-place" aria-hidden="true" />
     </figure>
   );
+}
+
+/** Of bars, each is as high as itself and those below it, which are drawn over it. */
+function drawn(series: readonly Series[], isBars: boolean): readonly (readonly (number | null)[])[] {
+  if (!isBars) return series.map(({ values }) => values);
+  return series.map(({ values }, from) =>
+    values.map((_, at) => series.slice(from).reduce((sum, each) => sum + (each.values[at] ?? 0), 0) || null),
+  );
+}
+
+/** Where values have none beside them. */
+function alone(values: Series['values']): number[] {
+  const isNone = (at: number) => (values[at] ?? null) === null;
+  return [...values.keys()].filter((at) => !isNone(at) && isNone(at - 1) && isNone(at + 1));
 }
 
 const axisFont = '11px system-ui, sans-serif';

@@ -40,6 +40,8 @@ interface DataTableProps<Row> {
   readonly onOrder?: (column: Column<Row>) => void;
   /** A cell was opened. */
   readonly onOpen?: (row: Row, column: Column<Row>) => void;
+  /** A click opens a cell, too: rows that are only read. */
+  readonly isOpenedByClick?: boolean;
   /** Other keys on a cell. @returns Whether it did something. */
   readonly onKey?: (event: KeyboardEvent, row: Row, column: Column<Row>) => boolean;
   /** Called when the last rows come into sight; absent if there are no more. */
@@ -77,7 +79,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     <div
       ref={place}
-      className="data-table"
+      className={props.isOpenedByClick ? 'data-table opened-by-click' : 'data-table'}
       role="grid"
       aria-label={label}
       aria-rowcount={total === null ? -1 : total + 1}
@@ -113,7 +115,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                   className={column.isRight ? 'right' : undefined}
                   data-active={index === active.row && at === active.column}
                   onMouseDown={() => moveTo(index, at)}
-                  onDoubleClick={() => props.onOpen?.(row, column)}
+                  onClick={() => props.isOpenedByClick && props.onOpen?.(row, column)}
+                  onDoubleClick={() => props.isOpenedByClick || props.onOpen?.(row, column)}
                 >
                   {column.cell(row)}
                 </div>

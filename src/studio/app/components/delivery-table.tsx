@@ -49,7 +49,7 @@ function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly 
         </span>{' '}
         {event !== null && <span className="badge">{event}</span>}
       </td>
-      <td>
+      <td data-title="Attempts: ">
         {attempts}
         {nextAttemptAt !== null && (
           <div className="small">

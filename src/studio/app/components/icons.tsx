@@ -45,6 +45,9 @@ export const LiveIcon = icon(
   'M10 8.6a1.4 1.4 0 0 1 0 2.8a1.4 1.4 0 0 1 0-2.8z',
 );
 
+/** Lines of a page. */
+export const LogsIcon = icon('M4 3h12v14H4zM7 7h6M7 10h6M7 13h3.5');
+
 /** Two people. */
 export const UsersIcon = icon(
   'M8 4a3 3 0 0 1 0 6a3 3 0 0 1 0-6M2.5 16.5a5.5 5.5 0 0 1 11 0M13 4.3a3 3 0 0 1 0 5.4M15 12.2a5.5 5.5 0 0 1 2.5 4.3',

@@ -1,68 +1,50 @@
 /** The emails of the last day, hour by hour: those that were sent, and those that were not. */
+import { useMemo } from 'react';
 import type { Delivery } from '../../../../management/deliveries/deliveries.ts';
+import { Chart, type Series } from '../../components/chart.tsx';
 import { listDeliveries } from '../../shared/deliveries.ts';
 import { useAnswer } from '../../shared/requests.ts';
 
-/** The most that a request answers; a busier day is drawn in part, which the text says. */
+/** The most that a request answers; a busier day is drawn in part, which the title says. */
 const most = 200;
 
 const hours = 24;
 const hourMs = 3_600_000;
-const height = 48;
-const step = 12;
 
-interface Hour {
-  readonly sent: number;
-  /** In the inbox, for want of a mail server. */
-  readonly captured: number;
-  readonly others: number;
-}
-
-/** The chart, with its numbers as text; nothing without emails. */
+/** The chart; nothing without emails. */
 export function DayChart() {
   const { value } = useAnswer('deliveries of the day', (signal) => listDeliveries(`limit=${most}`, signal));
-  if (value === null) return null;
-  const bars = count(value, Date.now());
-  const total = { sent: sum(bars, 'sent'), captured: sum(bars, 'captured'), others: sum(bars, 'others') };
-  const all = total.sent + total.captured + total.others;
-  if (all === 0) return null;
-  const isPart = value.length === most && all === most;
-  const captured = total.captured > 0 ? `, ${total.captured} in the inbox` : '';
-  const words = `${isPart ? `The latest ${most} emails` : 'Last 24 hours'}: ${total.sent} sent${captured}, ${total.others} not sent.`;
-  const tallest = Math.max(...bars.map((bar) => bar.sent + bar.captured + bar.others));
-  return (
-    <figure className="day-chart">
-      <svg viewBox={`0 0 ${hours * step} ${height}`} aria-hidden="true" preserveAspectRatio="none">
-        {bars.map((bar, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its hour
-          <Bar key={index} bar={bar} x={index * step} scale={height / tallest} />
-        ))}
-      </svg>
-      <figcaption className="small soft">{words}</figcaption>
-    </figure>
+  const day = useMemo(() => (value === null ? null : dayOf(value, Date.now())), [value]);
+  if (day === null) return <div className="day-chart" />;
+  const [others, captured, sent] = day.series.map(({ values }) =>
+    values.reduce((sum: number, each) => sum + (each ?? 0), 0),
   );
-}
-
-function Bar({ bar, x, scale }: { readonly bar: Hour; readonly x: number; readonly scale: number }) {
-  const [sent, others] = [(bar.sent + bar.captured) * scale, bar.others * scale];
+  const all = (others ?? 0) + (captured ?? 0) + (sent ?? 0);
+  if (all === 0) return null;
+  const title = value?.length === most && all === most ? `The latest ${most} emails` : 'Last 24 hours';
+  const inInbox = captured === 0 ? '' : `, ${captured} in the inbox`;
+  const words = `${sent} sent${inInbox}, ${others} not sent`;
   return (
-    <>
-      <rect className="sent" x={x + 1} width={step - 2} y={height - sent} height={sent} />
-      <rect className="not-sent" x={x + 1} width={step - 2} y={height - sent - others} height={others} />
-    </>
+    <div className="day-chart">
+      <Chart title={`${title}: ${words}`} {...day} unit="" words="Emails by the hour." isBars />
+    </div>
   );
 }
 
 /** The oldest hour first. */
-function count(deliveries: readonly Delivery[], now: number): readonly Hour[] {
-  const bars = Array.from({ length: hours }, () => ({ sent: 0, captured: 0, others: 0 }));
+function dayOf(deliveries: readonly Delivery[], now: number) {
+  const last = Math.floor(now / hourMs);
+  const none = () => new Array<number>(hours).fill(0);
+  const counts = { others: none(), captured: none(), sent: none() };
   for (const { createdAt, state } of deliveries) {
-    const bar = bars[hours - 1 - Math.floor(Math.max(0, now - Date.parse(createdAt)) / hourMs)];
-    if (bar !== undefined) bar[state === 'sent' || state === 'captured' ? state : 'others'] += 1;
+    const at = hours - 1 - (last - Math.floor(Date.parse(createdAt) / hourMs));
+    const of = counts[state === 'sent' || state === 'captured' ? state : 'others'];
+    if (at >= 0 && at < hours) of[at] = (of[at] ?? 0) + 1;
   }
-  return bars;
-}
-
-function sum(bars: readonly Hour[], name: keyof Hour): number {
-  return bars.reduce((total, bar) => total + bar[name], 0);
+  const series: readonly Series[] = [
+    { title: 'Not sent', color: '--fault', values: counts.others },
+    { title: 'In the inbox', color: '--line-strong', values: counts.captured },
+    { title: 'Sent', color: '--good', values: counts.sent },
+  ];
+  return { times: none().map((_, at) => ((last - hours + 1 + at) * hourMs) / 1000), series };
 }

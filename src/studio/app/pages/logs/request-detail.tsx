@@ -1,0 +1,137 @@
+/** One request: how it ended, what took time, and its ids for the log and for traces. */
+import type { ReactNode } from 'react';
+import type { RecentRequest } from '../../../../server/recent/recent-schemas.ts';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { CloseIcon } from '../../components/icons.tsx';
+import { Link } from '../../components/link.tsx';
+import { Moment } from '../../components/moment.tsx';
+import { Empty, Waiting } from '../../components/problem.tsx';
+import { durationText, useRequest } from './read-recent.ts';
+
+interface DetailProps {
+  readonly id: string;
+  /** From the list; null: it is not in it. */
+  readonly known: RecentRequest | null;
+  /** The page without it. */
+  readonly backTo: string;
+}
+
+/** The panel. */
+export function RequestDetail({ id, known, backTo }: DetailProps) {
+  return (
+    <aside className="request" aria-label="Request">
+      <Link to={backTo} className="button icon-button request-close" aria-label="Close" title="Close">
+        <CloseIcon />
+      </Link>
+      {known === null ? <ReadRequest id={id} /> : <Facts request={known} />}
+    </aside>
+  );
+}
+
+function ReadRequest({ id }: { readonly id: string }) {
+  const { value, problem } = useRequest(id);
+  if (value === null) return <Waiting what="request" problem={problem} />;
+  if (value.request !== null) return <Facts request={value.request} />;
+  return (
+    <Empty title="Not kept any more">
+      <p>
+        Each process keeps its last 500 requests. The log has it under the id <code>{id}</code>.
+      </p>
+    </Empty>
+  );
+}
+
+function Facts({ request }: { readonly request: RecentRequest }) {
+  const { method, path, operation, operationType, document, role, status, codes, aborted, ms, bytes, worker } = request;
+  return (
+    <>
+      <h2>{operation ?? `${method} ${path ?? 'unknown path'}`}</h2>
+      <Stages request={request} />
+      <dl>
+        <Fact name="Time">
+          <Moment at={request.time} />
+        </Fact>
+        <Fact name="Status">
+          {status} {aborted && <span className="badge changed">client left</span>}
+        </Fact>
+        {codes.length > 0 && (
+          <Fact name="Errors">
+            {codes.map((code, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: equal codes stay in order
+              <code key={index}>{code} </code>
+            ))}
+          </Fact>
+        )}
+        <Fact name="Role">{role ?? 'refused before it was known'}</Fact>
+        <Fact name="Request">
+          {method} {path ?? 'a path that is not served'}
+        </Fact>
+        {operationType !== null && <Fact name="Kind">{operationType}</Fact>}
+        <Fact name="Took">{durationText(ms)}</Fact>
+        <Fact name="Answer">{bytes.toLocaleString()} bytes</Fact>
+        {worker !== null && <Fact name="Worker">{worker}</Fact>}
+        <Id name="Request id" id={request.id} />
+        <Id name="Trace id" id={request.traceId} />
+        {request.errorIds.map((errorId) => (
+          <Id key={errorId} name="Error id" id={errorId} />
+        ))}
+        {document !== null && <Id name="Document" id={document} />}
+      </dl>
+      {request.errorIds.length > 0 && (
+        <p className="small soft">The log has the cause of the internal error under the error id.</p>
+      )}
+    </>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Id({ name, id }: { readonly name: string; readonly id: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd className="request-id">
+        <code>{id}</code> <CopyButton text={id} what={name} />
+      </dd>
+    </div>
+  );
+}
+
+/** What took time, as parts of a bar. */
+function Stages({ request: { ms, stages } }: { readonly request: RecentRequest }) {
+  const { authenticateMs, parseMs, compileMs, waitMs, runMs, serializeMs } = stages;
+  const measured = authenticateMs + parseMs + compileMs + runMs + serializeMs;
+  const parts = [
+    ['Authenticate', authenticateMs],
+    ['Parse', parseMs],
+    ['Compile', compileMs],
+    ['Wait for a connection', waitMs],
+    ['Database', runMs - waitMs],
+    ['Serialize', serializeMs],
+    ['Others', Math.max(0, ms - measured)],
+  ] as const;
+  const shown = parts.map(([name, partMs], at) => ({ name, partMs, at })).filter(({ partMs }) => partMs >= 0.05);
+  return (
+    <div className="stages">
+      <div className="stage-bar" aria-hidden="true">
+        {shown.map(({ name, partMs, at }) => (
+          <span key={name} data-stage={at} style={{ flexGrow: partMs }} />
+        ))}
+      </div>
+      <ul>
+        {shown.map(({ name, partMs, at }) => (
+          <li key={name}>
+            <span data-stage={at} aria-hidden="true" /> {name} <b>{durationText(partMs)}</b>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

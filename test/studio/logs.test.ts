@@ -1,0 +1,119 @@
+/** The page Logs in a real browser: the last requests, found, opened and kept up to date without moving what one reads. */
+import { beforeAll, expect, test, vi } from 'vitest';
+import { addToken, ref } from '../management/management.ts';
+import { anonKey, serviceKey } from '../support/http.ts';
+import { accessToken, picture, startStudio, type TestStudio, violations } from './studio.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 240_000 });
+
+let studio: TestStudio;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+
+const ask = (query: string, id: string, key = anonKey) =>
+  fetch(`${studio.url}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: key, 'content-type': 'application/json', 'x-request-id': id },
+    body: JSON.stringify({ query }),
+  }).then((response) => response.json());
+
+const products = 'query FirstProducts { productCollection(first: 3) { edges { node { name } } } }';
+
+test('the last requests are listed, filtered, opened with their stages, and new ones wait until the reader wants them', async () => {
+  const { page, problems, foreign } = await studio.visit('logs', {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  await page.getByText('No request yet').waitFor();
+  expect(await violations(page)).toEqual([]);
+  for (let at = 0; at < 5; at += 1) await ask(products, `fine:${at}`);
+  await ask('query AllOrders { orderCollection { edges { node { id } } } }', 'as-service', serviceKey);
+  await ask('{ productCollection { edges { node { nothing } } } }', 'wrong');
+  const table = page.getByRole('grid', { name: 'Last requests' });
+  const rows = table.getByRole('row').filter({ has: page.getByRole('rowheader') });
+  await expect.poll(() => rows.count()).toBe(7);
+  await expect.poll(() => rows.first().textContent()).toMatch(/POST \/graphql\/v1.*anon200 ?GRAPHQL_VALIDATION_FAILED/);
+  await page.getByText(/7 requests in the last hour, 1 with an error/).waitFor({ state: 'attached' });
+  expect(await violations(page)).toEqual([]);
+  await page.mouse.move(5, 5);
+
+  await page.getByRole('radio', { name: 'Failed' }).click();
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(page.url()).toContain('failed=true');
+  await page.getByRole('radio', { name: 'All' }).click();
+  await page.getByLabel('Role').selectOption('service_role');
+  await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining('AllOrders')]);
+  await page.getByLabel('Role').selectOption('');
+  await page.getByRole('searchbox', { name: 'Operation, path or id' }).fill('fine:3');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => rows.count()).toBe(1);
+  await rows.first().click();
+  const detail = page.getByRole('complementary', { name: 'Request' });
+  await detail.getByRole('heading', { name: 'FirstProducts' }).waitFor();
+  for (const words of ['Database', 'Others', 'FirstProducts', 'query', 'anon', 'fine:3', 'bytes'])
+    await detail.getByText(words).first().waitFor();
+  expect(await violations(page)).toEqual([]);
+  await detail.getByRole('button', { name: 'Copy Request id' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('fine:3');
+
+  await page.goto(`${studio.url}/studio/logs?request=fine%3A3`);
+  await detail.getByRole('heading', { name: 'FirstProducts' }).waitFor();
+  await expect.poll(() => rows.count()).toBe(7);
+  await picture(page, 'logs');
+  const before = await rows.allTextContents();
+  await ask(products, 'meanwhile');
+  await page.getByRole('button', { name: 'Show 1 new' }).waitFor();
+  expect(await rows.allTextContents()).toEqual(before);
+  await page.getByRole('button', { name: 'Show 1 new' }).click();
+  await expect.poll(() => rows.count()).toBe(8);
+  await detail.getByRole('link', { name: 'Close' }).click();
+  await detail.waitFor({ state: 'detached' });
+
+  await page.keyboard.press('Control+k');
+  await page.getByPlaceholder('Go to or run').fill('find request');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('wanted');
+  await table.focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await detail.waitFor();
+  expect(await page.content()).not.toMatch(/eyJ[A-Za-z0-9_-]{20}|productCollection/);
+  expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+});
+
+test('a request that is not kept any more says where it is, and on a phone in the dark the page is whole', async () => {
+  await ask(products, 'for-the-phone');
+  const { page } = await studio.visit('logs?request=long-ago', {
+    viewport: { width: 390, height: 844 },
+    colorScheme: 'dark',
+  });
+  await page.getByText('Not kept any more').waitFor();
+  await page.getByRole('link', { name: 'Close' }).click();
+  const name = page.getByRole('rowheader', { name: 'FirstProducts' }).first();
+  await name.waitFor();
+  expect(await violations(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  await name.click();
+  await page.getByRole('complementary', { name: 'Request' }).getByText('Database').waitFor();
+  expect(await violations(page)).toEqual([]);
+});
+
+test('without the scope project:operate the page Logs says what is missing, and while the server is away it keeps what it has', async () => {
+  const reader = await addToken(studio.database, { scopes: ['auth_config:read'], projectRef: ref });
+  const stranger = await studio.visit('logs', { entry: 'stranger' });
+  await stranger.page.getByLabel('Access token').fill(reader);
+  await stranger.page.getByRole('button', { name: 'Sign in' }).click();
+  await stranger.page.getByText('Access denied').waitFor();
+
+  await ask(products, 'before-it-went');
+  const { page } = await studio.visit('logs');
+  const name = page.getByRole('rowheader', { name: 'FirstProducts' }).first();
+  await name.waitFor();
+  const start = await studio.stop();
+  await page.getByText('The server is not responding.').first().waitFor();
+  expect(await name.isVisible()).toBe(true);
+  await start();
+  await page.getByText('No request yet').waitFor();
+  expect(accessToken).not.toBe(reader);
+});
