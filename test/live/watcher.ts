@@ -120,7 +120,9 @@ export class Watcher {
       const problem = 'end' in result ? result.end : result.errors;
       if (problem !== undefined) {
         this.isOver = true;
-        if (!(await this.#mayEnd())) this.#found('an end', problem);
+        // This process stood still before it had sent the request.
+        const isLate = 'end' in result && result.end?.status === 408;
+        if (!isLate && !(await this.#mayEnd())) this.#found('an end', problem);
         return;
       }
       this.events += 1;
