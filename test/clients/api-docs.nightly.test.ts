@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ClientName, codeOf } from '../../src/studio/app/pages/api-docs/client-code.ts';
+import { type ClientName, codeOf } from '../../src/studio/app/shared/client-code.ts';
 import { clientsDirectory, installClients, localKeys, runTool } from '../support/clients.ts';
 import { testGateway } from '../support/gateway.ts';
 import { anonKey, serviceKey } from '../support/http.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { shellText } from '../../src/studio/app/pages/api-docs/client-code.ts';
+import { shellText } from '../../src/studio/app/shared/client-code.ts';
 import { serviceKey } from '../support/http.ts';
 import { picture, startStudio, type TestStudio, violations } from './studio.ts';
 

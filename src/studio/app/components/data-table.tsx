@@ -15,6 +15,8 @@ export type Direction = 'ascending' | 'descending';
 export interface Column<Row> {
   readonly name: string;
   readonly title: string;
+  /** The title is read out and not shown, as of boxes. */
+  readonly isTitleHidden?: boolean;
   /** Below the title, in small: its type. */
   readonly hint?: string;
   /** In pixels; the last column takes what is left. */
@@ -135,9 +137,9 @@ interface HeadProps<Row> {
 }
 
 function Head<Row>({ column, onOrder }: HeadProps<Row>) {
-  const { title, hint, order, isRight = false } = column;
+  const { title, hint, order, isRight = false, isTitleHidden = false } = column;
   const words = (
-    <span>
+    <span className={isTitleHidden ? 'visually-hidden' : undefined}>
       {title} {hint !== undefined && <small className="soft">{hint}</small>}
     </span>
   );

@@ -1,7 +1,7 @@
 /** Runs operations as a chosen caller. */
 import { ApiError, noteAbsence } from './api.ts';
 import { type Caller, credentialsOf, servicePath } from './caller.ts';
-import { type GraphqlError, type Operation, sendOperation } from './send-operation.ts';
+import { type GraphqlError, isRefused, type Operation, sendOperation, subscribe } from './send-operation.ts';
 import { expireSession, session } from './session.ts';
 
 /** The API refused an operation. */
@@ -30,4 +30,23 @@ export async function runAs<T>(caller: Caller, operation: Operation, signal: Abo
   const [error] = result.errors ?? [];
   if (error !== undefined) throw new OperationError(status, error);
   return result.data as T;
+}
+
+/** The answers of a subscription as a caller, until it ends or is aborted. @throws ApiError as `runAs` */
+export async function* subscribeAs<T>(caller: Caller, operation: Operation, signal: AbortSignal): AsyncGenerator<T> {
+  const asked = session.get();
+  const credentials = await credentialsOf(caller);
+  const answers = subscribe(operation, credentials);
+  signal.addEventListener('abort', () => void answers.return(undefined), { once: true });
+  try {
+    for await (const result of answers) {
+      const [error] = result.errors ?? [];
+      if (isRefused(result) && credentials.path === servicePath && asked.kind !== 'none') expireSession(asked.token);
+      if (error !== undefined) throw new OperationError(isRefused(result) ? 401 : 200, error);
+      yield result.data as T;
+    }
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 0) noteAbsence();
+    throw error;
+  }
 }

@@ -11,7 +11,7 @@ import { goTo, usePlace } from '../../shared/router.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { authFlows } from './auth-flows.ts';
-import { type CallerKind, type ClientName, clients } from './client-code.ts';
+import { type CallerKind, type ClientName, clients } from '../../shared/client-code.ts';
 import { FlowDocs, FunctionDocs, type Project, TableDocs } from './docs-of.tsx';
 import { useRoleSdl } from './role-sdl.ts';
 

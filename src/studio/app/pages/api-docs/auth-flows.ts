@@ -1,5 +1,5 @@
 /** The ways to sign in, and what follows: each as programs to be pasted. Other clients of GraphQL leave this to supabase-js. */
-import { shellText } from './client-code.ts';
+import { shellText } from '../../shared/client-code.ts';
 
 /** Who shows these. */
 export type AuthClient = 'supabase-js' | 'curl';

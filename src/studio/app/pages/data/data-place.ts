@@ -25,6 +25,8 @@ export interface DataPlace {
   readonly caller: Caller;
   /** Key of the open row; `newRow` for one to insert. */
   readonly row: string | null;
+  /** Whether the first page is shown as it changes. */
+  readonly isLive: boolean;
 }
 
 /** The key of a row that is not there yet: no key is empty. */
@@ -42,16 +44,18 @@ export function useDataPlace(): DataPlace {
     filter: readFilter(query.get('filter')),
     caller: as === null ? chosen : callerOf(as),
     row: query.get('row'),
+    isLive: query.has('live'),
   };
 }
 
 /** The address. */
-export function placeOf({ table, order, filter, caller, row }: DataPlace): string {
+export function placeOf({ table, order, filter, caller, row, isLive }: DataPlace): string {
   const query = new URLSearchParams();
   if (order !== null) query.set('order', `${order.direction === 'descending' ? '-' : ''}${order.column}`);
   if (filter.length > 0)
     query.set('filter', JSON.stringify(filter.map(({ path, operator, value }) => [path, operator, value])));
   query.set('as', nameOf(caller));
+  if (isLive) query.set('live', '1');
   if (row !== null) query.set('row', row);
   return `data${table === null ? '' : `/${encodeURIComponent(table)}`}?${query}`;
 }

@@ -30,7 +30,7 @@ export function placeOfRelated(
 ): string | null {
   const table = tables.find(({ name }) => name === target);
   if (table === undefined || pairs.length === 0) return null;
-  const start: DataPlace = { ...place, table: target, order: null, filter: [], row: null };
+  const start: DataPlace = { ...place, table: target, order: null, filter: [], row: null, isLive: false };
   const keys = table.fields.filter(({ isKey }) => isKey);
   const ofKey = keys.map(({ name }) => pairs.find(({ foreign }) => foreign === name));
   if (!isList && keys.length === pairs.length && ofKey.every((pair) => pair !== undefined)) {

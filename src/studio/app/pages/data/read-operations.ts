@@ -2,7 +2,7 @@
 import type { RoleTable } from '../../shared/role-schema.ts';
 import type { Operation } from '../../shared/send-operation.ts';
 import { conditionsToFilter } from './conditions.ts';
-import type { DataPlace } from './data-place.ts';
+import type { DataPlace, Order } from './data-place.ts';
 
 /** What is shown of a table. */
 export type View = Pick<DataPlace, 'order' | 'filter'>;
@@ -16,6 +16,11 @@ export function selectionOf({ columns, nodeId }: RoleTable): string {
   return [...names, ...(nodeId === null ? [] : [nodeId])].join(' ');
 }
 
+/** Nulls stand where indexes have them. */
+export function directionOf({ direction }: Order): string {
+  return direction === 'ascending' ? 'AscNullsLast' : 'DescNullsFirst';
+}
+
 /** Arguments that choose and order the rows, as variables that have a value. */
 function argumentsOf(table: RoleTable, view: View, more: Readonly<Record<string, unknown>>) {
   const { order } = view;
@@ -23,10 +28,7 @@ function argumentsOf(table: RoleTable, view: View, more: Readonly<Record<string,
   const given = {
     ...more,
     ...(filter !== null && { filter }),
-    // As indexes have them.
-    ...(order !== null && {
-      orderBy: [{ [order.column]: order.direction === 'ascending' ? 'AscNullsLast' : 'DescNullsFirst' }],
-    }),
+    ...(order !== null && { orderBy: [{ [order.column]: directionOf(order) }] }),
   };
   const types: Readonly<Record<string, string>> = {
     first: 'Int',

@@ -1,5 +1,5 @@
 /** The form of a row: what may be changed, what has changed, and what the API says of it. */
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { say } from '../../components/toasts.tsx';
 import { ApiError } from '../../shared/api.ts';
 import { OperationError } from '../../shared/graphql.ts';
@@ -24,12 +24,16 @@ interface RowFormProps {
 type Draft = Readonly<Record<string, FieldText | undefined>>;
 
 /** The form. */
-export function RowForm({ target, before, onSaved, onDelete = null, children }: RowFormProps) {
+export function RowForm({ target, before: latest, onSaved, onDelete = null, children }: RowFormProps) {
   const { table } = target;
   const [draft, setDraft] = useState<Draft>({});
   /** The row as somebody else has changed it meanwhile. */
   const [theirs, setTheirs] = useState<Row | null>(null);
   const { problem, isBusy, run } = useTask();
+  // What was edited is compared with what its editor saw, although the row may have been read again.
+  const seen = useRef(latest);
+  if (Object.keys(draft).length === 0) seen.current = latest;
+  const before = seen.current;
   const base = theirs ?? before;
   const columns = table.columns.filter((column) => (before === null ? column.insert !== null : column.isRead));
   const generated = before === null ? table.columns.filter(({ insert }) => insert === null) : [];

@@ -35,7 +35,8 @@ export function RowGrid({ schema, table, place, rows: all, chosen, onChoose, onO
   };
   const boxes: Column<Row> = {
     name: '',
-    title: '',
+    title: 'Choice',
+    isTitleHidden: true,
     width: 40,
     cell: (row) => (
       <input

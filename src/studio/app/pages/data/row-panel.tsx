@@ -80,7 +80,10 @@ function OpenRow({ schema, table, place, rows, onDelete }: RowPanelProps) {
     }),
   );
   const [saved, setSaved] = useState<Row | null>(null);
-  const row = saved ?? listed ?? value?.row ?? null;
+  // While the table is read again, the row stays: somebody may be editing it.
+  const last = useRef<Row | null>(null);
+  const row = saved ?? listed ?? value?.row ?? last.current;
+  last.current = row;
   const rowKey = row && keyOf(table, row);
   // biome-ignore lint/correctness/useExhaustiveDependencies: when a save has changed the key
   useEffect(() => {

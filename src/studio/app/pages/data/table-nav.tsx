@@ -65,5 +65,5 @@ export function TableNav({ schema, place }: TableNavProps) {
 
 /** A table as it is at first, for the same caller. */
 export function placeOfTable(place: DataPlace, table: string | null): string {
-  return placeOf({ ...place, table, order: null, filter: [], row: null });
+  return placeOf({ ...place, table, order: null, filter: [], row: null, isLive: false });
 }

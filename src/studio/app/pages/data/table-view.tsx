@@ -6,6 +6,8 @@ import { type RoleSchema, type RoleTable, useRoleTable } from '../../shared/role
 import { goTo } from '../../shared/router.ts';
 import { type DataPlace, newRow, placeOf } from './data-place.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { MoreMenu } from './more-menu.tsx';
 import { countLimit } from './read-operations.ts';
 import { RowGrid } from './row-grid.tsx';
 import { keyOf, type Row } from './row-key.ts';
@@ -62,8 +64,9 @@ interface OpenTableProps {
 
 function OpenTable({ schema, table, place }: OpenTableProps) {
   const { caller, order, filter, row } = place;
+  const isLive = place.isLive && table.live;
   const isCallerKnown = caller.kind !== 'user' || caller.userId !== null;
-  const rows = useRows(isCallerKnown ? table : null, caller, { order, filter });
+  const rows = useRows(isCallerKnown ? table : null, caller, { order, filter }, isLive);
   const [chosen, setChosen] = useState<ReadonlyMap<string, Row>>(new Map());
   const [deleting, setDeleting] = useState<readonly Row[] | null>(null);
   const [field, setField] = useState<string | null>(null);
@@ -98,9 +101,22 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
               )}
             </>
           )}
+          {table.live && (
+            <label className="switch" title="Shows the first page, and each change of it at once">
+              <input
+                type="checkbox"
+                role="switch"
+                aria-checked={isLive}
+                checked={isLive}
+                onChange={({ target }) => goTo(placeOf({ ...place, isLive: target.checked }), { replace: true })}
+              />
+              Live
+            </label>
+          )}
           <button type="button" onClick={rows.readAgain}>
             Reload
           </button>
+          <MoreMenu {...{ table, place, rows }} chosen={[...chosen.values()]} />
           {table.insert !== null && isCallerKnown && (
             <button type="button" className="primary" onClick={() => open(newRow, null)}>
               Insert row
@@ -108,6 +124,7 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
           )}
         </div>
       </header>
+      <FilterBar table={table} place={place} />
       {isCallerKnown ? (
         <div className="data-place">
           <div className="data-rows">

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, isServerThere } from '../../shared/api.ts';
 import type { Caller } from '../../shared/caller.ts';
-import { runAs } from '../../shared/graphql.ts';
+import { runAs, subscribeAs } from '../../shared/graphql.ts';
 import type { RoleTable } from '../../shared/role-schema.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
@@ -47,8 +47,8 @@ interface Loaded {
 
 const nothing: Loaded = { rows: [], after: null, isDone: false, isLoading: true, problem: null, total: null };
 
-/** Hook: the rows. @param table Null: not known yet. */
-export function useRows(table: RoleTable | null, caller: Caller, view: View): Rows {
+/** Hook: the rows. @param table Null: not known yet. @param isLive Shows the first page alone, as it changes. */
+export function useRows(table: RoleTable | null, caller: Caller, view: View, isLive: boolean): Rows {
   const [loaded, setLoaded] = useState<Loaded>(nothing);
   const [reading, setReading] = useState(0);
   const isThere = useStore(isServerThere);
@@ -56,7 +56,7 @@ export function useRows(table: RoleTable | null, caller: Caller, view: View): Ro
   const latest = useRef({ table, caller, view, loaded });
   latest.current = { table, caller, view, loaded };
   const run = useRef({ leaving: new AbortController(), keys: new Set<string>() });
-  const key = JSON.stringify([table?.role, table?.name, caller, view]);
+  const key = JSON.stringify([table?.role, table?.name, caller, view, isLive]);
 
   const load = useCallback(async (from: Loaded, signal: AbortSignal): Promise<void> => {
     const { table: of, caller: as, view: shown } = latest.current;
@@ -91,7 +91,8 @@ export function useRows(table: RoleTable | null, caller: Caller, view: View): Ro
     const leaving = new AbortController();
     run.current = { leaving, keys: new Set() };
     setLoaded(nothing);
-    void load(nothing, leaving.signal);
+    if (isLive) void follow(table, caller, view, leaving.signal, setLoaded);
+    else void load(nothing, leaving.signal);
     if (table.totalCount) void countRows(table, caller, view, leaving.signal).then(setTotal);
     function setTotal(total: number | null): void {
       if (!leaving.signal.aborted) setLoaded((now) => ({ ...now, total }));
@@ -119,6 +120,33 @@ export function useRows(table: RoleTable | null, caller: Caller, view: View): Ro
   const remove = (keys: ReadonlySet<string>): void =>
     change((rows, of) => rows.filter((each) => !keys.has(keyOf(of, each))));
   return { ...loaded, loadMore, readAgain, insert, replace, remove };
+}
+
+/** Takes the first page from a subscription, until it ends. */
+async function follow(
+  table: RoleTable,
+  caller: Caller,
+  view: View,
+  signal: AbortSignal,
+  setLoaded: (make: (now: Loaded) => Loaded) => void,
+): Promise<void> {
+  const page = { first: Math.min(atOnce, table.maxRows) };
+  try {
+    const answers = subscribeAs<Readonly<Record<string, RowPage>>>(
+      caller,
+      pageOperation(table, view, page, 'subscription'),
+      signal,
+    );
+    for await (const data of answers) {
+      const rows = data[table.collection!]!.edges.map(({ node }) => node);
+      setLoaded((now) => ({ ...now, rows, isDone: true, isLoading: false, problem: null }));
+    }
+    if (!signal.aborted) throw new ApiError(410, 'ended', 'The live query has ended.');
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof ApiError)) throw error;
+    setLoaded((now) => ({ ...now, isLoading: false, problem: error }));
+  }
 }
 
 /** The rows are there without their number, too. */

@@ -1,0 +1,140 @@
+/** Inserts the rows of a file: a look at them first, then batch after batch, and what was refused by row. */
+import { useId, useState } from 'react';
+import { Dialog } from '../../components/dialog.tsx';
+import { Fault } from '../../components/problem.tsx';
+import { say } from '../../components/toasts.tsx';
+import { ApiError } from '../../shared/api.ts';
+import { OperationError } from '../../shared/graphql.ts';
+import { textOf } from './cell.tsx';
+import { type FileRows, readFileRows } from './read-file.ts';
+import type { Row } from './row-key.ts';
+import { insertRows, type Target } from './write-operations.ts';
+
+interface ImportDialogProps {
+  readonly target: Target;
+  readonly onInserted: () => void;
+  readonly onClose: () => void;
+}
+
+/** Rows of one mutation: all of them or none. */
+const batchSize = 100;
+/** After so many refused rows, the file is likely the wrong one. */
+const maxRefused = 20;
+const shownRows = 5;
+
+interface Refused {
+  readonly row: number;
+  readonly message: string;
+}
+
+/** The dialog. */
+export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps) {
+  const { table } = target;
+  const id = useId();
+  const [file, setFile] = useState<FileRows | null>(null);
+  const [fault, setFault] = useState('');
+  const [done, setDone] = useState<number | null>(null);
+  const [refused, setRefused] = useState<readonly Refused[]>([]);
+  const read = async (chosen: File): Promise<void> => {
+    setRefused([]);
+    setDone(null);
+    try {
+      setFile(readFileRows(table, chosen.name, await chosen.text()));
+      setFault('');
+    } catch (error) {
+      setFile(null);
+      setFault((error as Error).message);
+    }
+  };
+  const insert = async (objects: readonly Row[]): Promise<void> => {
+    const found: Refused[] = [];
+    let count = 0;
+    for (let at = 0; at < objects.length && found.length < maxRefused; at += batchSize) {
+      const batch = objects.slice(at, at + batchSize);
+      const inserted = await tryInsert(target, batch);
+      if (inserted === null) count += batch.length;
+      else {
+        // One of them is the reason: each by itself tells which.
+        for (const [index, object] of batch.entries()) {
+          if (found.length >= maxRefused) break;
+          const problem = await tryInsert(target, [object]);
+          if (problem === null) count += 1;
+          else found.push({ row: at + index + 1, message: problem });
+        }
+      }
+      setDone(count);
+      setRefused([...found]);
+    }
+    onInserted();
+    if (found.length > 0) return;
+    say(`Inserted ${count.toLocaleString()} rows.`);
+    onClose();
+  };
+  const problems = [...(file?.faults ?? []), ...refused];
+  const names = [...new Set((file?.objects ?? []).slice(0, shownRows).flatMap((row) => Object.keys(row)))];
+  return (
+    <Dialog title={`Insert rows of a file into ${table.name}`} onClose={onClose} isWide>
+      <label htmlFor={id}>CSV with a head, or a JSON list of objects</label>
+      <input
+        id={id}
+        type="file"
+        accept=".csv,.json"
+        onChange={({ target: { files } }) => files?.[0] !== undefined && void read(files[0])}
+      />
+      <Fault>{fault}</Fault>
+      {file !== null && (
+        <>
+          <p>
+            {file.objects.length.toLocaleString()} rows with {names.join(', ')}.
+            {file.ignored.length > 0 &&
+              ` Left out, because ${table.role} cannot insert them: ${file.ignored.join(', ')}.`}
+          </p>
+          <pre className="source">
+            {file.objects
+              .slice(0, shownRows)
+              .map((row) => names.map((name) => textOf(row[name] ?? null)).join('  '))
+              .join('\n')}
+          </pre>
+        </>
+      )}
+      <div role="status">{done !== null && `${done.toLocaleString()} rows inserted so far.`}</div>
+      {problems.length > 0 && (
+        <ul className="fault small" role="alert">
+          {problems.slice(0, maxRefused).map(({ row, message }) => (
+            <li key={`${row} ${message}`}>
+              Row {row}: {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className="row end">
+        <button
+          type="button"
+          className="primary"
+          disabled={file === null || file.objects.length === 0 || file.faults.length > 0 || done !== null}
+          onClick={() => {
+            setDone(0);
+            insert(file!.objects).catch((error: unknown) => {
+              if (!(error instanceof ApiError)) throw error;
+              setFault(`${error.message} The last ${batchSize} rows may be inserted or not.`);
+            });
+          }}
+        >
+          Insert {file === null ? '' : file.objects.length.toLocaleString()} rows
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** What the API says against the rows; null: they are inserted. @throws ApiError without an answer, or for another token */
+async function tryInsert(target: Target, objects: readonly Row[]): Promise<string | null> {
+  try {
+    await insertRows(target, objects);
+    return null;
+  } catch (error) {
+    // Without an answer nobody knows what is inserted: no second try.
+    if (error instanceof OperationError && error.status !== 401) return error.message;
+    throw error;
+  }
+}
