@@ -156,13 +156,3 @@ test('every such token leaves a row in the audit log that names operator and use
   const { body } = await auth.askAdmin('/admin/audit?query=action:user_impersonated');
   expect(body).toHaveLength(1);
 });
-
-test('an operator ends the sessions of a user in their own name', async () => {
-  const { auth, id, refreshToken } = await victim();
-  const refresh = () => auth.ask('/token?grant_type=refresh_token', { refresh_token: refreshToken });
-  expect((await askStudio(auth, 'sign-out', '00000000-0000-4000-8000-000000000000')).status).toBe(404);
-  expect((await askStudio(auth, 'sign-out', id)).status).toBe(200);
-  expect((await refresh()).status).toBe(400);
-  const rows = await database.query(`select payload from auth.audit_log_entries where payload ->> 'action' = 'logout'`);
-  expect(rows).toMatchObject([{ payload: { traits: { user_id: id, access_token_id: 'fixed' } } }]);
-});

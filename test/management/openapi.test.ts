@@ -88,9 +88,7 @@ describe('/openapi.json', () => {
     await ask('POST', '/studio/graphql', operation);
     await ask('POST', '/studio/graphql', { query: '{ nothing }' });
     await ask('POST', '/studio/explain', { ...operation, role: 'anon', claims: {} });
-    await ask('POST', '/studio/users');
     await ask('POST', '/studio/act-as', { user });
-    await ask('POST', '/studio/sign-out', { user });
     expect(await ask('GET', '/studio/inbox.json?to=studio@mail.test')).toHaveLength(1);
     // Of the events, test/http/inbox reads what comes.
     const described = conformance.described.filter((name) => name.includes(' /studio/'));

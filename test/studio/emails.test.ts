@@ -9,7 +9,7 @@ import { addToken } from '../management/management.ts';
 import { defaultTemplates } from '../support/default-templates.ts';
 import { serviceKey } from '../support/http.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
-import { startStudio, type TestStudio, violations } from './studio.ts';
+import { chooseUser, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -210,7 +210,7 @@ test('a script in a template or in the data of a user never runs', async () => {
   await write(page, subject(page), '{{ .Data.name }}');
   await write(page, body(page), `<p>shown {{ .Data.name }}</p>${evil}<a target="_top" href="/health">Leave</a>`);
   await page.getByRole('button', { name: 'Data: sample' }).click();
-  await page.getByLabel('Fill in from a user').selectOption({ label: 'evil@mail.test' });
+  await chooseUser(page, 'Fill in from a user', 'evil@mail.test');
   await page.getByRole('button', { name: 'Apply' }).click();
   await preview(page).getByText("shown <script>parent.document.title='owned'</script>").waitFor();
   await page.locator('.preview-subject').getByText('<script>').waitFor();

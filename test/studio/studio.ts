@@ -208,6 +208,12 @@ export async function picture(page: Page, name: string): Promise<void> {
   if (!existsSync(path)) await page.screenshot({ path });
 }
 
+/** Finds a user in a field by the address. */
+export async function chooseUser(page: Page, label: string, address: string): Promise<void> {
+  await page.getByRole('combobox', { name: label, exact: true }).fill(address);
+  await page.getByRole('option', { name: address, exact: true }).click();
+}
+
 /** Goes to a page by the menu, which is behind a button where there is little room. */
 export async function followMenu(page: Page, title: string): Promise<void> {
   const menu = page.getByRole('button', { name: 'Menu' });

@@ -21,7 +21,7 @@ const longest = [
   'test/attack/squatted-accounts.test.ts',
   'test/property/property.test.ts',
   'test/studio/odd-days.test.ts',
-  'test/studio/schema-and-users.test.ts',
+  'test/studio/schema.test.ts',
   'test/http/large-answers.test.ts',
   'test/commands/check-reached-routines.test.ts',
   'test/attack/large-messages.test.ts',

@@ -1,14 +1,13 @@
 /**
- * Requests of operators that only the studio sends: operations as the service role, SQL and plan of an operation, the
- * users, a token of a user, and ending their sessions.
+ * Requests of operators that only the studio sends: operations as the service role, SQL and plan of an operation, and
+ * a token of a user.
  *
  * All need an access token with the scope `project:operate`, which is granted only explicitly.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OperatorToken } from '../../auth/answers/operator-token.ts';
 import { AuthError } from '../../auth/model/auth-error.ts';
-import { actAsService, actAsUser, signOutUser } from '../../auth/requests/admin/act-as-user.ts';
-import { listUsers } from '../../auth/requests/admin/admin-list-users.ts';
+import { actAsService, actAsUser } from '../../auth/requests/admin/act-as-user.ts';
 import { readAuthRequest } from '../../auth/routes/auth-request.ts';
 import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import type { Operator } from '../../auth/store/audit.ts';
@@ -51,11 +50,6 @@ export async function answerAsService(
   return sendText(request, reply, answer.body);
 }
 
-/** The newest users, for selecting one. */
-export async function answerUsers(request: FastifyRequest, parts: PageParts): Promise<unknown> {
-  return (await listUsers(await contextOf(request, parts), new URLSearchParams({ per_page: '200' }))).body;
-}
-
 /** Answers with the statements; the body is a GraphQL request with the additional members `role` and `claims`. */
 export async function answerExplain(
   { body }: FastifyRequest,
@@ -79,23 +73,13 @@ export async function answerExplain(
 const actWithinMs = 10_000;
 
 /** Answers with a token; the body is `{"user": <id>}`. */
-export function answerActAs(request: FastifyRequest, parts: PageParts, operator: Operator): Promise<OperatorToken> {
-  return forUser(request, parts, (context, id) => actAsUser(context, operator, id));
-}
-
-/** Ends all sessions of a user; the body is `{"user": <id>}`. */
-export async function answerSignOut(request: FastifyRequest, parts: PageParts, operator: Operator): Promise<object> {
-  await forUser(request, parts, (context, id) => signOutUser(context, operator, id));
-  return {};
-}
-
-async function forUser<T>(
+export async function answerActAs(
   request: FastifyRequest,
   parts: PageParts,
-  run: (context: AuthContext, id: string) => Promise<T>,
-): Promise<T> {
+  operator: Operator,
+): Promise<OperatorToken> {
   const id = readUserId(request.body as Buffer | undefined);
-  return run(await contextOf(request, parts), id).catch((error) => {
+  return actAsUser(await contextOf(request, parts), operator, id).catch((error) => {
     if (!(error instanceof AuthError)) throw error;
     const code: Code = error.code === 'user_not_found' ? 'NOT_FOUND' : 'BAD_USER_INPUT';
     throw new PublicError(code, error.message, { cause: error });

@@ -4,7 +4,6 @@
  * Their handlers are loaded on demand: most need the auth service, which is optional.
  */
 import { operatorToken } from '../../auth/answers/operator-token.ts';
-import { userListSerializer } from '../../auth/requests/admin/admin-list-users.ts';
 import { explainedStatement } from '../../graphql/execute/explain-operation.ts';
 import { liveOverview } from '../../graphql/live/live-operations.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
@@ -42,8 +41,6 @@ const operation = {
   operationName: optional(orNull(text)),
   variables: optional(orNull(record())),
 };
-
-const ofUser = objectOf({ user: uuid });
 
 /** The routes. */
 export const studioRoutes: StudioRoutes = {
@@ -83,14 +80,6 @@ export const studioRoutes: StudioRoutes = {
     ),
     run: async (asked, operator) => (await operations()).answerAsService(asked, operator),
   },
-  'POST /users': {
-    access: 'project:operate',
-    id: 'listStudioUsers',
-    summary: 'List the newest users',
-    answer: userListSerializer,
-    ...small,
-    run: async ({ parts, request }) => (await operations()).answerUsers(request, parts),
-  },
   'POST /explain': {
     access: 'project:operate',
     id: 'explainOperation',
@@ -110,19 +99,10 @@ export const studioRoutes: StudioRoutes = {
     access: 'project:operate',
     id: 'actAsUser',
     summary: 'Create a token that reads as a user',
-    body: [ofUser],
+    body: [objectOf({ user: uuid })],
     answer: operatorToken,
     ...small,
     run: async ({ parts, request }, operator) => (await operations()).answerActAs(request, parts, operator),
-  },
-  'POST /sign-out': {
-    access: 'project:operate',
-    id: 'signOutUser',
-    summary: 'End all sessions of a user',
-    body: [ofUser],
-    answer: record(),
-    ...small,
-    run: async ({ parts, request }, operator) => (await operations()).answerSignOut(request, parts, operator),
   },
 };
 

@@ -12,8 +12,7 @@ import { AuthError } from '../../model/auth-error.ts';
 import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { completeSignIn } from '../../steps/issue-session.ts';
 import { auditOperator, type Operator } from '../../store/audit.ts';
-import { endSessions } from '../../store/sessions.ts';
-import { loadUser, lockUser, noPendingChanges, updateUser } from '../../store/users.ts';
+import { loadUser } from '../../store/users.ts';
 
 /** Longest lifetime of the token in seconds, because it cannot be revoked. */
 const maxSeconds = 3600;
@@ -45,14 +44,4 @@ const method = 'operator';
 export async function actAsService(context: AuthContext, operator: Operator, role: string, requestId: string) {
   await transact(context, [], (tx) => auditOperator(tx, 'service_role_used', operator, { request_id: requestId }));
   return { role, act: { sub: operator.tokenId } };
-}
-
-/** Ends all sessions of a user, and pending changes of address and number. @throws AuthError `user_not_found` */
-export async function signOutUser(context: AuthContext, operator: Operator, userId: string): Promise<void> {
-  await transact(context, [], async (tx) => {
-    if ((await lockUser(tx, userId)) === null) throw new AuthError('user_not_found');
-    await endSessions(tx, userId, 'global', null);
-    await updateUser(tx, userId, noPendingChanges);
-    await auditOperator(tx, 'logout', operator, { user_id: userId });
-  });
 }

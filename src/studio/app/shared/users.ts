@@ -1,8 +1,27 @@
-/** Users of the project, from the auth service with the service key. */
+/** Users of the project, from the admin API of the auth service with the access token. */
 import type { OperatorToken } from '../../../auth/answers/operator-token.ts';
-import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
-import { apiKeys, forgetService } from './keys.ts';
-import { askAsOperator } from './session.ts';
+import { type ApiAnswer, type ApiRequest, ask } from './api.ts';
+import { askAsOperator, session } from './session.ts';
+
+/** A way to sign in. */
+export interface UserIdentity {
+  readonly identity_id: string;
+  readonly provider: string;
+  readonly identity_data: Readonly<Record<string, unknown>>;
+  readonly email?: string;
+  readonly created_at: string;
+  readonly last_sign_in_at: string | null;
+}
+
+/** A second factor. */
+export interface UserFactor {
+  readonly id: string;
+  readonly factor_type: string;
+  readonly friendly_name?: string;
+  readonly status: string;
+  readonly phone: string;
+  readonly created_at: string;
+}
 
 /** The members of a user that the studio reads. Times are ISO 8601. */
 export interface StudioUser {
@@ -12,55 +31,70 @@ export interface StudioUser {
   readonly role: string;
   readonly user_metadata: Readonly<Record<string, unknown>>;
   readonly app_metadata: Readonly<Record<string, unknown>>;
-  readonly identities: readonly { readonly provider: string }[];
-  readonly factors?: readonly { readonly factor_type: string; readonly status: string }[];
+  readonly identities: readonly UserIdentity[];
+  readonly factors?: readonly UserFactor[];
   readonly created_at: string;
+  readonly updated_at: string;
   readonly last_sign_in_at?: string;
   readonly confirmed_at?: string;
+  readonly email_confirmed_at?: string;
+  readonly phone_confirmed_at?: string;
   readonly invited_at?: string;
   readonly banned_until?: string;
   readonly deleted_at?: string;
   readonly is_anonymous: boolean;
 }
 
-/** Part of the list. */
+/** A part of a list. */
 export interface UserPage {
   readonly users: readonly StudioUser[];
-  /** Number on all pages. */
-  readonly total: number;
+  /** Null at the end. */
+  readonly next_cursor: string | null;
+  /** On the first page; null where it is not known. */
+  readonly total: number | null;
+  readonly is_total_estimated: boolean;
 }
 
-/** The requested part: pages count from 1; the filter is part of an address or name. */
-interface UserQuery {
-  readonly page: number;
-  readonly size: number;
-  readonly filter: string;
+/** A session of a user. */
+export interface UserSession {
+  readonly id: string;
+  readonly created_at: string;
+  readonly refreshed_at: string | null;
+  readonly not_after: string | null;
+  readonly aal: string;
+  readonly methods: readonly string[];
+  readonly user_agent: string | null;
+  readonly ip: string | null;
 }
 
-/** Newest first. @throws ApiError, 401 or 403 if the service key is refused, which is then dropped. */
-export async function listUsers({ page, size, filter }: UserQuery): Promise<UserPage> {
-  // Addresses are stored and compared in lower case; names match in any case.
-  const query = new URLSearchParams({ page: String(page), per_page: String(size), filter: filter.toLowerCase() });
-  const { service } = apiKeys.get();
-  const { body, headers } = await askAuth<{ users: readonly StudioUser[] }>(`admin/users?${query}`).catch((error) => {
-    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-      forgetService(service, error.message);
-    }
-    throw error;
-  });
-  return { users: body.users, total: Number(headers.get('x-total-count')) };
+/** An entry of the audit log. */
+export interface AuditEntry {
+  readonly id: string;
+  readonly created_at: string;
+  readonly ip_address: string;
+  readonly payload: { readonly action: string; readonly actor_username: string };
 }
 
-/** The newest users, for selecting one: with the service key, or as an operator without it. @throws ApiError */
-export async function newestUsers(): Promise<readonly StudioUser[]> {
-  if (apiKeys.get().service !== '') return (await listUsers({ page: 1, size: 200, filter: '' })).users;
-  const { body } = await askAsOperator<Pick<UserPage, 'users'>>('/studio/users', { method: 'POST' });
-  return body.users;
+/** Finds users. @param query Parameters of `GET /admin/users`. @throws ApiError */
+export async function findUsers(query: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<UserPage> {
+  const path = `admin/users?${new URLSearchParams({ order: 'created_at.desc', ...query })}`;
+  return (await askAuth<UserPage>(path, signal ? { signal } : {})).body;
 }
 
 /** @throws ApiError, 404 for an unknown user. */
 export async function readUser(id: string): Promise<StudioUser> {
-  return (await askAuth<StudioUser>(`admin/users/${encodeURIComponent(id)}`)).body;
+  return (await askAuth<StudioUser>(userPath(id))).body;
+}
+
+/** Changes a user, unless somebody else did since it was read. @throws ApiError, 412 then */
+export async function changeUser({ id, updated_at: read }: StudioUser, body: object): Promise<StudioUser> {
+  const headers = { 'if-match': `"${read}"` };
+  return (await askAuth<StudioUser>(userPath(id), { method: 'PUT', headers, body })).body;
+}
+
+/** The path of a user, or of what belongs to it, below `/auth/v1/`. */
+export function userPath(id: string, ...parts: readonly string[]): string {
+  return ['admin/users', ...[id, ...parts].map(encodeURIComponent)].join('/');
 }
 
 /** Creates the user if missing, and sends the invitation. @throws ApiError */
@@ -68,14 +102,32 @@ export async function inviteUser(email: string): Promise<StudioUser> {
   return (await askAuth<StudioUser>('invite', { method: 'POST', body: { email } })).body;
 }
 
+/** Sends a link to choose another password, as the user would ask for it. @throws ApiError */
+export async function sendRecovery(email: string): Promise<void> {
+  await ask('/auth/v1/recover', { method: 'POST', headers: anonKey(), body: { email } });
+}
+
+/** The sign-in methods that the configuration has switched on. @throws ApiError */
+export async function readProviders(): Promise<readonly string[]> {
+  const { body } = await ask<{ external: Readonly<Record<string, boolean>> }>('/auth/v1/settings', {
+    headers: anonKey(),
+  });
+  return Object.keys(body.external).filter((name) => body.external[name] && name !== 'anonymous_users');
+}
+
+function anonKey(): Readonly<Record<string, string>> {
+  const now = session.get();
+  const key = now.kind === 'none' ? null : now.project.keys?.anon;
+  return key ? { apikey: key } : {};
+}
+
 /** A token with which an operator acts as the user; it belongs to no session. @throws ApiError */
 export async function actAsUser(id: string): Promise<OperatorToken> {
   return (await askAsOperator<OperatorToken>('/studio/act-as', { method: 'POST', body: { user: id } })).body;
 }
 
-/** A request to the auth service as an admin. @throws ApiError */
+/** A request to the admin API of the auth service. @throws ApiError as `askAsOperator` */
 export function askAuth<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
-  const { service } = apiKeys.get();
-  const headers = { apikey: service, ...bearer(service), ...request.headers };
-  return ask<T>(`/auth/v1/${path}`, { ...request, headers });
+  const headers = { 'x-supabase-api-version': '2024-01-01', ...request.headers };
+  return askAsOperator<T>(`/auth/v1/${path}`, { ...request, headers });
 }

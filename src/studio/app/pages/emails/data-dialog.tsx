@@ -1,11 +1,9 @@
 /** The values for the preview: the sample's, a user's, or others. */
 import { type FormEvent, useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
-import { KeysForm } from '../../components/keys-form.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { UserSelect } from '../../components/user-select.tsx';
-import { apiKeys } from '../../shared/keys.ts';
-import { useStore } from '../../shared/store.ts';
+import { useMayOperate } from '../../shared/session.ts';
 import type { StudioUser } from '../../shared/users.ts';
 import type { DescribedEmail } from './described.ts';
 
@@ -63,17 +61,12 @@ function valuesOf(user: StudioUser, { variables }: DescribedEmail): Data {
 }
 
 function UserChoice({ onChoose }: { readonly onChoose: (user: StudioUser) => void }) {
-  const { service } = useStore(apiKeys);
+  const mayOperate = useMayOperate();
   const [chosen, setChosen] = useState<string | null>(null);
   const choose = (user: StudioUser): void => {
     setChosen(user.id);
     onChoose(user);
   };
-  if (service !== '') return <UserSelect label="Fill in from a user" chosen={chosen} onChoose={choose} />;
-  return (
-    <details>
-      <summary>To use the data of a user, enter the service key</summary>
-      <KeysForm />
-    </details>
-  );
+  if (!mayOperate) return null;
+  return <UserSelect label="Fill in from a user" chosen={chosen} onChoose={choose} />;
 }

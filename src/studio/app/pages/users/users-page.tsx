@@ -1,134 +1,190 @@
-/** The Users page: the accounts, and the operator's actions on them. */
+/** The Users page: a table of the accounts, and one of them beside it. */
 import './users.css';
-import { useId, useState } from 'react';
-import { Dialog } from '../../components/dialog.tsx';
-import { KeysForm } from '../../components/keys-form.tsx';
-import { Empty, Fault, Waiting } from '../../components/problem.tsx';
-import { apiKeys } from '../../shared/keys.ts';
-import { type Answer, onSubmit, useAnswer, useTask } from '../../shared/requests.ts';
+import { useMemo, useState } from 'react';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Link } from '../../components/link.tsx';
+import { Moment } from '../../components/moment.tsx';
+import { Empty, OperatorsOnly, Waiting } from '../../components/problem.tsx';
+import { useCommands } from '../../shared/commands.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
-import { useStore } from '../../shared/store.ts';
-import { inviteUser, listUsers, type StudioUser, type UserPage } from '../../shared/users.ts';
-import { type ListPlace, placeOf, readListPlace } from './place-of.ts';
-import { UserDetail } from './user-detail.tsx';
-import { lastPage, pageSize, UserList } from './user-list.tsx';
+import { useMayOperate } from '../../shared/session.ts';
+import type { StudioUser } from '../../shared/users.ts';
+import { nameOf, providersOf, stateOf } from './describe-user.ts';
+import { CreateDialog, InviteDialog } from './new-user.tsx';
+import { type ListPlace, placeOf, readListPlace, readTab, usualOrder } from './place-of.ts';
+import { useUserList } from './use-user-list.ts';
+import { useWidth } from './use-width.ts';
+import { UserFilters } from './user-filters.tsx';
+import { UserPanel } from './user-panel.tsx';
 
 /** The page. */
 export function UsersPage() {
-  const { service, refusal } = useStore(apiKeys);
-  return service === '' ? <AskForKeys refusal={refusal ?? null} /> : <Users key={service} />;
+  return useMayOperate() ? <Users /> : <OperatorsOnly />;
 }
 
 function Users() {
   const { segments, query } = usePlace();
   const place = readListPlace(query);
   const id = segments[1] ?? null;
-  const { value: list, problem, readAgain } = useUsers(place, id);
-  const [isInviting, setInviting] = useState(false);
+  const list = useUserList(place, true);
+  const [dialog, setDialog] = useState<'create' | 'invite' | null>(null);
   const [said, setSaid] = useState('');
-  if (list === null) return <Waiting what="users" problem={problem} />;
+  useCommands(useMemo(() => commands(setDialog), []));
   const done = (sentence: string, next: string | null): void => {
     setSaid(sentence);
+    setDialog(null);
     if (next !== id) goTo(placeOf(place, next));
-    readAgain();
+    list.readAgain();
   };
-  const invited = (user: StudioUser): void => {
-    setInviting(false);
-    done(`Invitation sent to ${user.email}.`, user.id);
-  };
-  const hasUsers = list.total > 0 || place.filter !== '' || id !== null;
-  const invite = (
-    <button type="button" className="primary" onClick={() => setInviting(true)}>
-      Invite user
-    </button>
-  );
+  const isFiltered = placeOf({ ...place, order: usualOrder }, null) !== 'users';
+  const { users, problem } = list;
+  const isEmpty = users !== null && users.length === 0 && !list.isSearching;
   return (
     <>
       <header className="page-head">
         <div className="row">
           <h1>Users</h1>
           <span className="badge" role="status">
-            {list.total === 1 ? '1 user' : `${list.total} users`}
+            {countText(list, place.search !== '')}
           </span>
         </div>
-        {hasUsers && invite}
+        <div className="row">
+          <button type="button" onClick={() => setDialog('create')}>
+            Create user
+          </button>
+          <button type="button" className="primary" onClick={() => setDialog('invite')}>
+            Invite user
+          </button>
+        </div>
       </header>
       <div role="status">{said !== '' && <p className="notice good">{said}</p>}</div>
       <div role="alert">
-        {problem !== null && problem.status !== 0 && (
+        {users !== null && problem !== null && problem.status !== 0 && (
           <p className="notice fault">The list is out of date: {problem.message}</p>
         )}
       </div>
-      {hasUsers ? (
-        <div className="split" data-open={id !== null}>
-          <UserList list={list} place={place} chosen={id} />
-          {id === null ? (
-            <div className="empty unchosen">
-              <p>Select a user to see the account.</p>
-            </div>
+      <div className="users" data-open={id !== null}>
+        <section className="users-list" aria-label="Users">
+          {(isFiltered || !isEmpty) && <UserFilters place={place} id={id} />}
+          {users === null ? (
+            <Waiting what="users" problem={problem} />
+          ) : isEmpty && isFiltered ? (
+            <Empty title={place.search === '' ? 'No user matches' : `No user matches “${place.search}”`}>
+              <Link className="button" to={placeOf({ search: '', state: '', provider: '', order: usualOrder }, null)}>
+                Show all users
+              </Link>
+            </Empty>
+          ) : isEmpty ? (
+            <Empty title="No users yet">
+              <p>Users appear here when they sign up in your application, or when you invite them.</p>
+            </Empty>
           ) : (
-            <UserDetail key={id} id={id} place={place} onDone={done} />
+            <UserTable users={users} list={list} place={place} id={id} />
           )}
-        </div>
-      ) : (
-        <Empty title="No users yet">
-          <p>Users appear here when they sign up in your application, or when you invite them.</p>
-          {invite}
-        </Empty>
-      )}
-      {isInviting && <InviteDialog onInvited={invited} onClose={() => setInviting(false)} />}
+        </section>
+        {id !== null && <UserPanel key={id} id={id} place={place} tab={readTab(query)} onDone={done} />}
+      </div>
+      {dialog === 'invite' && <InviteDialog onDone={done} onClose={() => setDialog(null)} />}
+      {dialog === 'create' && <CreateDialog onDone={done} onClose={() => setDialog(null)} />}
     </>
   );
 }
 
-function AskForKeys({ refusal }: { readonly refusal: string | null }) {
+function commands(open: (dialog: 'create' | 'invite') => void) {
+  return [
+    { id: 'create user', title: 'Create user …', part: 'Users', run: () => open('create') },
+    { id: 'invite user', title: 'Invite user …', part: 'Users', run: () => open('invite') },
+  ];
+}
+
+function countText(
+  { users, total, isEstimate, hasMore, isSearching }: ReturnType<typeof useUserList>,
+  isSearch: boolean,
+) {
+  if (users === null) return 'Loading …';
+  if (isSearching) return 'Searching …';
+  const count = total === null || isSearch ? users.length : total;
+  const shown = `${count.toLocaleString()}${total === null && hasMore ? '+' : ''}`;
+  return `${isEstimate ? 'about ' : ''}${shown} ${count === 1 && !hasMore ? 'user' : 'users'}`;
+}
+
+interface UserTableProps {
+  readonly users: readonly StudioUser[];
+  readonly list: ReturnType<typeof useUserList>;
+  readonly place: ListPlace;
+  readonly id: string | null;
+}
+
+function UserTable({ users, list, place, id }: UserTableProps) {
+  const width = useWidth();
+  const [orderBy = '', direction] = place.order.split('.');
+  const all = columnsOf(place);
+  const isShort = width === 'narrow' || id !== null;
+  const second = orderBy === 'last_sign_in_at' ? orderBy : 'created_at';
+  const columns = all.filter(
+    ({ name }) => !isShort || name === 'email' || name === 'state' || (width !== 'narrow' && name === second),
+  );
+  const onOrder = ({ name }: Column<StudioUser>): void => {
+    const isSame = name === orderBy;
+    const first = name === 'email' ? 'asc' : 'desc';
+    const next = isSame ? (direction === 'asc' ? 'desc' : 'asc') : first;
+    goTo(placeOf({ ...place, order: `${name}.${next}` }, id));
+  };
   return (
-    <div className="keys-page stack">
-      <h1>Project API keys</h1>
-      <p>Managing users needs the service key.</p>
-      {refusal !== null && (
-        <Fault>
-          The service key was refused: {refusal}. Check that it is the service key of this project, not the anon key.
-        </Fault>
-      )}
-      <KeysForm />
-    </div>
+    <DataTable
+      label="Users"
+      columns={columns}
+      rows={users}
+      keyOf={(user) => user.id}
+      total={list.total}
+      chosen={id}
+      onOrder={onOrder}
+      onOpen={(user) => goTo(placeOf(place, user.id))}
+      isOpenedByClick
+      {...(list.hasMore && { onEnd: list.readMore })}
+    />
   );
 }
 
-/** The part of the list in the address. */
-function useUsers({ page, filter }: ListPlace, id: string | null): Answer<UserPage> {
-  return useAnswer(`${page} ${filter}`, async (signal) => {
-    const found = await listUsers({ page, filter, size: pageSize });
-    // Users were deleted meanwhile, or the address was edited by hand.
-    const last = lastPage(found);
-    if (page > last && !signal.aborted) goTo(placeOf({ page: last, filter }, id), { replace: true });
-    return found;
+function columnsOf(place: ListPlace): readonly Column<StudioUser>[] {
+  const [by, direction] = place.order.split('.');
+  const order = (name: string) => ({
+    order: name === by ? (direction === 'asc' ? ('ascending' as const) : ('descending' as const)) : null,
   });
+  return [
+    {
+      name: 'email',
+      title: 'User',
+      width: 280,
+      isRowHeader: true,
+      cell: (user) => (
+        <Link to={placeOf(place, user.id)} tabIndex={-1} title={nameOf(user)}>
+          {nameOf(user)}
+        </Link>
+      ),
+      ...order('email'),
+    },
+    { name: 'state', title: 'State', width: 124, cell: (user) => <StateBadge user={user} /> },
+    { name: 'providers', title: 'Providers', width: 150, cell: (user) => providersOf(user).join(', ') },
+    {
+      name: 'created_at',
+      title: 'Created',
+      width: 210,
+      cell: (user) => <Moment at={user.created_at} />,
+      ...order('created_at'),
+    },
+    {
+      name: 'last_sign_in_at',
+      title: 'Last sign-in',
+      width: 210,
+      cell: ({ last_sign_in_at: at }) => (at === undefined ? <span className="soft">never</span> : <Moment at={at} />),
+      ...order('last_sign_in_at'),
+    },
+  ];
 }
 
-interface InviteDialogProps {
-  readonly onInvited: (user: StudioUser) => void;
-  readonly onClose: () => void;
-}
-
-function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
-  const { problem, run } = useTask();
-  const id = useId();
-  const submit = onSubmit(({ email = '' }) => void run(() => inviteUser(email).then(onInvited)));
-  return (
-    <Dialog title="Invite user" onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <label htmlFor={id}>Email address</label>
-        <input id={id} name="email" type="email" required autoComplete="off" spellCheck={false} />
-        <p className="soft small">Creates the account and emails a link to accept the invitation.</p>
-        <Fault>{problem?.message}</Fault>
-        <div className="row end">
-          <button type="submit" className="primary">
-            Send invitation
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
+/** The state of a user. */
+function StateBadge({ user }: { readonly user: StudioUser }) {
+  const { title, isUsual } = stateOf(user);
+  return <span className={isUsual ? 'badge on' : 'badge changed'}>{title}</span>;
 }

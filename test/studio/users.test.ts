@@ -1,0 +1,264 @@
+/**
+ * The page Users in a real browser: finding one among many, and what an operator does for a user, with the access token alone.
+ */
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { addToken } from '../management/management.ts';
+import { anonKey, serviceKey } from '../support/http.ts';
+import { picture, startStudio, type TestStudio, violations } from './studio.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 240_000 });
+
+let studio: TestStudio;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+
+beforeEach(() =>
+  studio.database.query(
+    'truncate auth.pgreflect_captured_email, auth.pgreflect_rate_limits, auth.users, auth.audit_log_entries cascade',
+  ),
+);
+
+const notice = (page: Page, text: string) => page.getByRole('status').getByText(text).waitFor();
+const add = (user: Readonly<Record<string, unknown>>) =>
+  studio.ask('/admin/users', user, serviceKey) as Promise<{ readonly id: string }>;
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const tab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true }).click();
+const userRow = (page: Page, address: string) => page.getByRole('row').filter({ hasText: address });
+const open = (page: Page, address: string) => userRow(page, address).click();
+const reads = async (id: string) =>
+  (await studio.database.query('select * from auth.users where id = $1', [id]))[0] as Record<string, unknown>;
+
+/** Each would get a password of its own through the API, whose hash takes its time. */
+const addMany = (count: number) =>
+  studio.database.query(
+    `insert into auth.users (instance_id, id, aud, role, email, raw_user_meta_data, created_at, email_confirmed_at, last_sign_in_at)
+    select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'authenticated', 'authenticated', 'user' || n || '@mail.test',
+      jsonb_build_object('full_name', 'Person ' || n), t, case when n % 10 <> 0 then t end, case when n % 2 = 0 then t end
+    from generate_series(1, $1::int) n, lateral (select timestamptz '2026-01-01' + n * interval '1 hour') m (t)`,
+    [count],
+  );
+
+test('users are found among many while one types, by state and in an order, and each of it is in the address', async () => {
+  await addMany(250);
+  const { page, problems, foreign } = await studio.visit('users');
+  await page.getByText('250 users', { exact: true }).waitFor();
+  // More come when the end is near.
+  await page.getByRole('grid', { name: 'Users' }).focus();
+  await page.keyboard.press('Control+End');
+  await userRow(page, 'user151@mail.test').waitFor();
+  await expect
+    .poll(async () => page.keyboard.press('Control+End').then(() => userRow(page, 'user1@mail.test').count()))
+    .toBe(1);
+  await page.getByRole('searchbox').fill('USER17@');
+  await page.getByText('1 user', { exact: true }).waitFor();
+  await page.getByRole('searchbox').fill('person 24');
+  await page.getByText('11 users', { exact: true }).waitFor();
+  await page.getByLabel('State').selectOption({ label: 'Not confirmed' });
+  await page.getByText('1 user', { exact: true }).waitFor();
+  await userRow(page, 'user240@mail.test').waitFor();
+  expect(new URL(page.url()).search).toBe('?search=person+24&state=unconfirmed');
+  await page.getByRole('link', { name: 'Clear' }).click();
+  await page.getByText('250 users', { exact: true }).waitFor();
+  await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('');
+  await page.getByRole('columnheader', { name: 'Last sign-in' }).getByRole('button').click();
+  await userRow(page, 'user250@mail.test').waitFor();
+  await page.getByRole('columnheader', { name: 'User' }).getByRole('button').click();
+  await userRow(page, 'user100@mail.test').waitFor();
+  expect(new URL(page.url()).search).toBe('?order=email.asc');
+  await page.reload();
+  await open(page, 'user100@mail.test');
+  await page.getByRole('heading', { name: 'user100@mail.test' }).waitFor();
+  expect(new URL(page.url()).pathname).toMatch(/^\/studio\/users\/[0-9a-f-]{36}$/);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByLabel('Phone').waitFor();
+  await picture(page, 'users');
+  await page.goto(`${studio.url}/studio/users?search=nobody`);
+  await page.getByRole('heading', { name: 'No user matches “nobody”' }).waitFor();
+  await page.getByRole('link', { name: 'Show all users' }).click();
+  await page.getByText('250 users', { exact: true }).waitFor();
+  await page.goto(`${studio.url}/studio/users/${crypto.randomUUID()}`);
+  await page.getByRole('heading', { name: 'User not found' }).waitFor();
+  expect([problems, foreign]).toEqual([[], []]);
+});
+
+test('users are invited, created, changed, confirmed, banned and deleted, each in the name of the access token', async () => {
+  const { page, problems } = await studio.visit('users');
+  await page.getByRole('heading', { name: 'No users yet' }).waitFor();
+  await button(page, 'Invite user').click();
+  await page.getByLabel('Email address').fill('ada@mail.test');
+  await page.keyboard.press('Enter');
+  await notice(page, 'Invitation sent to ada@mail.test.');
+  await button(page, 'Resend invitation').click();
+  await notice(page, 'Invitation sent again');
+
+  await button(page, 'Create user').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Email address').fill('bo@mail.test');
+  await dialog.getByLabel('Password').fill('correct horse');
+  await dialog.getByRole('checkbox', { name: 'Confirmed already' }).uncheck();
+  await button(page, 'Create user').last().click();
+  await notice(page, 'bo@mail.test was created.');
+  const { id } = (await studio.database.query("select id from auth.users where email = 'bo@mail.test'"))[0] as {
+    id: string;
+  };
+  await page.getByRole('heading', { name: 'bo@mail.test' }).waitFor();
+  await button(page, 'Confirm email').click();
+  await notice(page, 'The email of bo@mail.test is confirmed.');
+  await page.getByLabel('Phone').fill('+49 170 1234567');
+  await button(page, 'Save').click();
+  await notice(page, 'bo@mail.test was changed.');
+  await page.getByLabel('Ban for').selectOption({ label: '1 week' });
+  await button(page, 'Ban').click();
+  await notice(page, 'bo@mail.test is banned.');
+  await userRow(page, 'bo@mail.test').getByText('Banned').waitFor();
+  expect(await reads(id)).toMatchObject({ phone: '491701234567', email_confirmed_at: expect.any(Date) });
+  await button(page, 'Unban').click();
+  await notice(page, 'bo@mail.test may sign in again.');
+  await button(page, 'Send password reset').click();
+  await notice(page, 'Password reset email sent to bo@mail.test.');
+
+  await tab(page, 'Metadata');
+  const metadata = page.getByLabel('User metadata', { exact: true });
+  await metadata.fill('{"plan": ');
+  await page.getByText('Not JSON.').waitFor();
+  expect(await button(page, 'Save User metadata').isDisabled()).toBe(true);
+  await metadata.fill('{"plan": "large"}');
+  await button(page, 'Save User metadata').click();
+  await notice(page, 'The metadata of bo@mail.test was changed.');
+  expect((await reads(id)).raw_user_meta_data).toEqual({ plan: 'large' });
+  await tab(page, 'Audit');
+  await page
+    .getByRole('row')
+    .filter({ hasText: 'user_signedup' })
+    .getByText('the access token of the project')
+    .waitFor();
+  await tab(page, 'Emails');
+  await page.getByRole('row').filter({ hasText: 'Reset password' }).waitFor();
+  await tab(page, 'Account');
+  await userRow(page, 'ada@mail.test').getByText('Invited').waitFor();
+
+  await button(page, 'Delete …').click();
+  await button(page, 'Cancel').click();
+  await dialog.waitFor({ state: 'detached' });
+  await button(page, 'Delete …').click();
+  await button(page, 'Delete user').click();
+  await notice(page, 'bo@mail.test was deleted.');
+  await page.getByText('1 user', { exact: true }).waitFor();
+  expect(await reads(id)).toBeUndefined();
+  expect(problems).toEqual([]);
+});
+
+test('users lose a session, all sessions, a second factor and an identity', async () => {
+  const password = 'correct horse';
+  const { id } = await add({ email: 'ada@mail.test', password, email_confirm: true });
+  const signIn = () => studio.ask('/token?grant_type=password', { email: 'ada@mail.test', password });
+  await signIn();
+  const { refresh_token: kept } = (await signIn()) as { readonly refresh_token: string };
+  await studio.database.query(
+    `with factor as (
+      insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret, created_at, updated_at)
+      values (gen_random_uuid(), $1, 'my phone', 'totp', 'verified', 'x', now(), now())
+    )
+    insert into auth.identities (id, user_id, provider, provider_id, identity_data, created_at, updated_at)
+    values (gen_random_uuid(), $1, 'github', '42', '{"sub": "42", "email": "ada@mail.test"}', now(), now())`,
+    [id],
+  );
+  const { page } = await studio.visit(`users/${id}?tab=sessions`);
+  const rows = page.getByRole('region', { name: 'Sessions' }).getByRole('row');
+  await expect.poll(() => rows.count()).toBe(3);
+  await button(page, 'End').last().click();
+  await notice(page, 'The session was ended.');
+  await expect.poll(() => rows.count()).toBe(2);
+  await button(page, 'End all sessions').click();
+  await notice(page, 'ada@mail.test was signed out everywhere.');
+  await page.getByText('Not signed in anywhere.').waitFor();
+  const refused = await fetch(`${studio.url}/auth/v1/token?grant_type=refresh_token`, {
+    method: 'POST',
+    headers: { apikey: anonKey },
+    body: JSON.stringify({ refresh_token: kept }),
+  });
+  expect(refused.status).toBe(400);
+  await tab(page, 'Sign-in');
+  await button(page, 'Remove totp my phone').click();
+  await notice(page, 'The second factor was removed.');
+  await button(page, 'Unlink github').click();
+  await notice(page, 'github was unlinked; all sessions ended.');
+  await expect.poll(() => button(page, 'Unlink email').isDisabled()).toBe(true);
+});
+
+test('users: what somebody else changed meanwhile is not overwritten, and a token that is revoked or may not is told so', async () => {
+  const { id } = await add({ email: 'ada@mail.test', email_confirm: true });
+  const operator = await addToken(studio.database, { scopes: ['project:operate'] });
+  const { page } = await studio.visit('', { entry: 'stranger' });
+  await page.evaluate((token) => sessionStorage.setItem('pgreflect:access-token', token), operator);
+  await page.goto(`${studio.url}/studio/users/${id}`);
+  await page.getByLabel('Phone').fill('491701234567');
+  await studio.database.query("update auth.users set email = 'grace@mail.test', updated_at = now() where id = $1", [
+    id,
+  ]);
+  await button(page, 'Save').click();
+  await page.getByText('The user has changed since you read it.').waitFor();
+  expect(await reads(id)).toMatchObject({ phone: null });
+  await button(page, 'Read again').click();
+  await page.getByRole('heading', { name: 'grace@mail.test' }).waitFor();
+  // No key of the project is asked for, or sent.
+  await studio.database.query('update auth.pgreflect_access_tokens set revoked_at = now()');
+  await page.getByRole('searchbox').fill('grace');
+  await page.getByRole('dialog').getByLabel('Access token').waitFor();
+  const reader = await addToken(studio.database, { scopes: ['auth_config:read'] });
+  await page.evaluate((token) => sessionStorage.setItem('pgreflect:access-token', token), reader);
+  await page.goto(`${studio.url}/studio/users`);
+  await page.getByRole('heading', { name: 'Access denied' }).waitFor();
+});
+
+test('users are found again when the gateway is back', async () => {
+  await addMany(3);
+  const { page } = await studio.visit('users');
+  await userRow(page, 'user3@mail.test').waitFor();
+  const startAgain = await studio.stop();
+  await page.getByRole('searchbox').fill('user2');
+  await page.getByText('The server is not responding.').first().waitFor();
+  await startAgain();
+  await page.getByText('1 user', { exact: true }).waitFor({ timeout: 60_000 });
+});
+
+const looks = [
+  { colorScheme: 'light', viewport: { width: 1600, height: 1000 } },
+  { colorScheme: 'dark', viewport: { width: 320, height: 740 } },
+] as const;
+
+test.each(looks)(
+  'users: no fault that axe-core finds, and long words fit: $colorScheme, $viewport.width',
+  async (look) => {
+    const long = `${'a-rather-long-name.'.repeat(3)}@${'company'.repeat(8)}.example`;
+    const { id } = await add({ email: long, email_confirm: true, user_metadata: { full_name: 'x'.repeat(200) } });
+    const { page } = await studio.visit('users', look);
+    const found: Record<string, readonly unknown[]> = {};
+    const check = async (name: string): Promise<void> => {
+      const excess = await page.evaluate(() => {
+        const panel = document.querySelector('[aria-labelledby="user-name"]');
+        const page = document.documentElement;
+        return [page.scrollWidth - innerWidth, panel === null ? 0 : panel.scrollWidth - panel.clientWidth].filter(
+          (pixels) => pixels > 0,
+        );
+      });
+      found[name] = [...(await violations(page)), ...excess];
+    };
+    await userRow(page, long).waitFor();
+    await check('list');
+    for (const name of ['account', 'sign-in', 'sessions', 'emails', 'audit', 'metadata']) {
+      await page.goto(`${studio.url}/studio/users/${id}?tab=${name}`);
+      await page.getByRole('heading', { name: long }).waitFor();
+      await page.getByText('Loading').first().waitFor({ state: 'detached' });
+      await check(name);
+    }
+    await tab(page, 'Account');
+    await button(page, 'Delete …').click();
+    await page.getByRole('dialog').waitFor();
+    await check('delete');
+    expect(Object.entries(found).filter(([, faults]) => faults.length > 0)).toEqual([]);
+  },
+);
