@@ -18,6 +18,7 @@ import { createExplainer } from './graphql/execute/explain-operation.ts';
 import type { Reflector } from './graphql/execute/reflector.ts';
 import type { Model } from './graphql/model/model.ts';
 import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
+import { readAccessOverview } from './management/access/read-access.ts';
 import { isProjectToken, mayReadSchemas } from './management/authorize.ts';
 import { createOperatorCheck } from './management/find-operator.ts';
 import { type Management, openManagement } from './management/open-management.ts';
@@ -323,9 +324,15 @@ function managementParts(parts: Parts, gather?: Gather): ManagementParts {
     receiveEvents: services?.receiveEvents ?? null,
     describeSchema: createSchemaDescriber(graphql.reflector),
     describeTable: createTableDescriber(graphql.reflector),
+    readAccess: () => readAccessOverview(graphql.systemPool, config.schemas, accessRolesOf(config)),
     allowedRoles: config.allowedRoles,
     recent: readersOf(parts, gather),
   };
+}
+
+/** Those of the keys first. */
+function accessRolesOf({ anonRole, authenticatedRole, serviceRole, allowedRoles }: Config): readonly string[] {
+  return [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
 }
 
 function addressOf(app: HttpServer): { readonly url: string; readonly port: number } {

@@ -4,6 +4,7 @@
 import type { Config } from '../../config/config.ts';
 import type { ReceiveEvents } from '../../email/events/receive-events.ts';
 import type { RecentRequests, RequestFilter, Usage } from '../../server/recent/recent-schemas.ts';
+import type { AccessOverview } from '../access/access-schemas.ts';
 import type { ManagedProject } from '../managed-project.ts';
 import type { DeliverMessage } from '../templates/send-draft.ts';
 
@@ -21,6 +22,8 @@ export interface ManagementParts {
   readonly describeSchema: (role: string) => Promise<unknown>;
   /** A table of it, by its object type; null if the role does not see it. @throws DatabaseError */
   readonly describeTable: (role: string, name: string) => Promise<unknown>;
+  /** Who may do what with the exposed tables, now. @throws DatabaseError */
+  readonly readAccess: () => Promise<AccessOverview>;
   /** Roles that requests may use; `*`: any. */
   readonly allowedRoles: Config['allowedRoles'];
   /** What all processes of this gateway have done. */

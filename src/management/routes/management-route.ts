@@ -17,12 +17,13 @@ import { authorizeCaller } from '../authorize.ts';
 import { countRequest } from '../count-request.ts';
 import { demand, type ManagementCaller } from '../management-caller.ts';
 import { ManagementError, type ManagementErrorCode } from '../management-error.ts';
+import { accessRoutes } from './access-routes.ts';
 import { activityRoutes } from './activity-routes.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
 import { type ManagementParts, maxManagementBodyBytes, type RequestKind } from './management-parts.ts';
 import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
 
-const ofTokens: readonly ManagementRoute[] = routesOf(configRoutes, deliveryRoutes, activityRoutes);
+const ofTokens: readonly ManagementRoute[] = routesOf(configRoutes, accessRoutes, deliveryRoutes, activityRoutes);
 
 /** All routes. */
 export const managementRoutes: readonly (ManagementRoute | OpenManagementRoute)[] = [...ofTokens, eventRoute];

@@ -3,6 +3,7 @@
  */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import {
+  AccessIcon,
   BookIcon,
   DataIcon,
   DeliveriesIcon,
@@ -35,6 +36,7 @@ export interface StudioPage {
 
 const DataPage = lazy(async () => ({ default: (await import('./pages/data/data-page.tsx')).DataPage }));
 const GraphqlPage = lazy(async () => ({ default: (await import('./pages/graphql/graphql-page.tsx')).GraphqlPage }));
+const AccessPage = lazy(async () => ({ default: (await import('./pages/access/access-page.tsx')).AccessPage }));
 const SchemaPage = lazy(async () => ({ default: (await import('./pages/schema/schema-page.tsx')).SchemaPage }));
 const ApiDocsPage = lazy(async () => ({ default: (await import('./pages/api-docs/api-docs-page.tsx')).ApiDocsPage }));
 const UsersPage = lazy(async () => ({ default: (await import('./pages/users/users-page.tsx')).UsersPage }));
@@ -59,6 +61,15 @@ export const studioPages: readonly StudioPage[] = [
     words: 'rows tables browse edit',
     ...session,
     Page: DataPage,
+  },
+  {
+    path: 'access',
+    title: 'Access',
+    part: 'Database',
+    icon: AccessIcon,
+    words: 'policies grants row security roles permissions',
+    ...session,
+    Page: AccessPage,
   },
   {
     path: 'schema',

@@ -39,6 +39,11 @@ export const InboxIcon = icon(
 /** Boxes that hang together. */
 export const SchemaIcon = icon('M2.5 3h6v5h-6zM11.5 12h6v5h-6zM5.5 8v4A2.5 2.5 0 0 0 8 14.5h3.5');
 
+/** A shield with a keyhole. */
+export const AccessIcon = icon(
+  'M10 2.5l6.5 2.3v4.7c0 4-2.8 6.8-6.5 8c-3.700-1.200-6.500-4-6.500-8V4.800zM10 11v2.500M10 11a1.700 1.700 0 1 1 0-3.400a1.700 1.700 0 0 1 0 3.400',
+);
+
 /** A dot that sends. */
 export const LiveIcon = icon(
   'M6.5 13.5a5 5 0 0 1 0-7M13.5 6.5a5 5 0 0 1 0 7M4 16a8.5 8.5 0 0 1 0-12M16 4a8.5 8.5 0 0 1 0 12',

@@ -1,0 +1,150 @@
+/**
+ * Reads who may do what with the exposed tables: one statement for all tables and roles (sql/access.sql).
+ *
+ * Privileges are PostgreSQL's own answers; which policies decide follows from its rules: a role needs one permissive
+ * policy for the command, and every restrictive one narrows it.
+ */
+import type { SystemPool } from '../../postgres/system/run-system.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import type { AccessOverview, AccessPolicy, AccessRight, AccessTable } from './access-schemas.ts';
+
+const exposedNamesStatement = loadSqlFile('exposed-names.sql');
+const accessStatement = loadSqlFile('access.sql');
+
+/** Time limit: a hundred times the duration for 1,000 tables. */
+const maxReadMs = 30_000;
+
+type Command = 'select' | 'insert' | 'update' | 'delete';
+
+const kinds = { r: 'table', p: 'partitioned_table', v: 'view', m: 'materialized_view', f: 'foreign_table' } as const;
+const policyCommands = { '*': 'all', r: 'select', a: 'insert', w: 'update', d: 'delete' } as const;
+/** As pg_relation_is_updatable() answers. */
+const writableBits = { insert: 8, update: 4, delete: 16 } as const;
+
+interface RoleRow {
+  readonly role: string;
+  readonly usage: boolean;
+  readonly exempt: boolean;
+  /** True: all columns. */
+  readonly grants: Readonly<Record<Command, boolean | readonly string[]>>;
+}
+
+interface PolicyRow extends Omit<AccessPolicy, 'command'> {
+  readonly command: keyof typeof policyCommands;
+  /** Of the roles that are asked for. */
+  readonly appliesTo: readonly string[];
+}
+
+interface TableRow {
+  readonly schema: string;
+  readonly name: string;
+  readonly object: string;
+  readonly kind: keyof typeof kinds;
+  readonly owner: string;
+  readonly ownerBypasses: boolean;
+  readonly rowSecurity: boolean;
+  readonly forced: boolean;
+  readonly invoker: boolean;
+  readonly writable: number;
+  readonly columns: readonly string[];
+  readonly roles: readonly RoleRow[];
+  readonly policies: readonly PolicyRow[];
+}
+
+interface FunctionRow extends Omit<AccessOverview['functions'][number], 'runsAs'> {
+  readonly isDefiner: boolean;
+}
+
+interface AccessRow {
+  readonly roles: AccessOverview['roles'];
+  readonly tables: readonly TableRow[];
+  readonly functions: readonly FunctionRow[];
+}
+
+/**
+ * @param schemas Namespaces to expose; null: the login role's search path.
+ * @param roles Those that the database lacks are left out.
+ * @throws DatabaseError
+ */
+export async function readAccessOverview(
+  pool: SystemPool,
+  schemas: readonly string[] | null,
+  roles: readonly string[],
+): Promise<AccessOverview> {
+  const settings = { begin: 'begin isolation level read committed read only', answerWithinMs: maxReadMs };
+  const [row] = await pool.transaction(async (tx) => {
+    const [, rows] = await Promise.all([
+      tx.query(exposedNamesStatement, [schemas]),
+      tx.query(accessStatement, [roles]),
+    ]);
+    return rows;
+  }, settings);
+  const found = row as unknown as AccessRow;
+  return {
+    roles: inOrder(found.roles, roles, ({ name }) => name),
+    tables: found.tables.map((table) => toTable(table, roles)),
+    functions: found.functions.map(({ isDefiner, ...routine }) => ({
+      ...routine,
+      runsAs: isDefiner ? 'owner' : 'caller',
+    })),
+  };
+}
+
+function inOrder<T>(all: readonly T[], order: readonly string[], nameOf: (one: T) => string): readonly T[] {
+  return all.toSorted((a, b) => order.indexOf(nameOf(a)) - order.indexOf(nameOf(b)));
+}
+
+function toTable(table: TableRow, order: readonly string[]): AccessTable {
+  const { schema, name, object, kind, owner, ownerBypasses, columns, rowSecurity, forced, invoker, policies } = table;
+  const rights = inOrder(table.roles, order, ({ role }) => role).map((role) => {
+    const right = (command: Command) => rightOf(table, role, command);
+    return {
+      role: role.role,
+      isExempt: role.exempt,
+      select: right('select'),
+      insert: right('insert'),
+      update: right('update'),
+      delete: right('delete'),
+    };
+  });
+  return {
+    schema,
+    name,
+    object,
+    kind: kinds[kind],
+    owner,
+    ownerBypasses,
+    columns,
+    rowSecurity,
+    isForced: forced,
+    runsAs: kind === 'v' ? (invoker ? 'caller' : 'owner') : null,
+    rights,
+    policies: policies.map(({ appliesTo: _roles, ...each }) => ({ ...each, command: policyCommands[each.command] })),
+  };
+}
+
+function rightOf(
+  { writable, policies }: TableRow,
+  { role, usage, exempt, grants }: RoleRow,
+  command: Command,
+): AccessRight {
+  const granted = grants[command];
+  if (!usage) return { rows: 'none', lacks: 'usage' };
+  if (granted === false) return { rows: 'none', lacks: 'grant' };
+  if (command !== 'select' && (writable & writableBits[command]) === 0) return { rows: 'none', lacks: 'view' };
+  const columns = Array.isArray(granted) ? { columns: granted as readonly string[] } : {};
+  if (exempt) return { rows: 'all', ...columns };
+  const deciding = policies.filter(
+    (policy) => policy.appliesTo.includes(role) && ['all', command].includes(policyCommands[policy.command]),
+  );
+  if (!deciding.some(({ isPermissive }) => isPermissive)) return { rows: 'none', ...columns, lacks: 'policy' };
+  const isOpen =
+    deciding.every(({ isPermissive }) => isPermissive) && deciding.some((policy) => isTrue(policy, command));
+  return { rows: isOpen ? 'all' : 'some', ...columns, policies: deciding.map(({ name }) => name) };
+}
+
+/** Whether a policy lets every row pass. Without a check, its condition is that of new rows, too. */
+function isTrue({ using, check }: PolicyRow, command: Command): boolean {
+  if (command === 'insert') return (check ?? using) === 'true';
+  return using === 'true' && (command !== 'update' || (check ?? using) === 'true');
+}

@@ -1,0 +1,265 @@
+/** The Access page: tables and roles, what each may do and why not, and the SQL that changes it. */
+import { useMemo, useState } from 'react';
+import type { AccessOverview, AccessTable } from '../../../../management/access/access-schemas.ts';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Link } from '../../components/link.tsx';
+import { Empty, Fault, OperatorsOnly, Waiting } from '../../components/problem.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { type Tab, Tabs } from '../../components/tabs.tsx';
+import { useCommands } from '../../shared/commands.ts';
+import { useAnswer } from '../../shared/requests.ts';
+import { goTo, usePlace } from '../../shared/router.ts';
+import { askProject, useMayOperate } from '../../shared/session.ts';
+import { useStore } from '../../shared/store.ts';
+import { actions, actionWords, sayRight, warnOf } from './access-words.ts';
+import { ChangesDialog } from './changes-dialog.tsx';
+import { placeOf } from './place-of.ts';
+import { sqlChanges } from './sql-changes.ts';
+import { TableAccess } from './table-access.tsx';
+import { TryAs } from './try-as.tsx';
+import './access.css';
+
+type View = 'tables' | 'functions' | 'try';
+
+const views: readonly Tab<View>[] = [
+  { name: 'tables', title: 'Tables' },
+  { name: 'functions', title: 'Functions' },
+  { name: 'try', title: 'Try as' },
+];
+
+/** The page. */
+export function AccessPage() {
+  const mayOperate = useMayOperate();
+  const { query } = usePlace();
+  const [isOpen, setOpen] = useState(false);
+  const count = useStore(sqlChanges).length;
+  const wanted = query.get('q') ?? '';
+  const find = (text: string): void => {
+    const next = new URLSearchParams(query);
+    if (text === '') next.delete('q');
+    else next.set('q', text);
+    goTo(placeOf(null, next), { replace: true });
+  };
+  return (
+    <>
+      <header className="page-head">
+        <h1>Access</h1>
+        {mayOperate && (
+          <div className="row">
+            <search>
+              <input
+                type="search"
+                aria-label="Search tables"
+                placeholder="Search tables"
+                value={wanted}
+                onChange={({ currentTarget }) => find(currentTarget.value)}
+              />
+            </search>
+            <button type="button" onClick={() => setOpen(true)}>
+              Changes {count > 0 && <span className="badge changed">{count}</span>}
+            </button>
+          </div>
+        )}
+      </header>
+      {mayOperate ? <Access wanted={wanted.toLowerCase()} /> : <OperatorsOnly />}
+      {isOpen && <ChangesDialog onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function Access({ wanted }: { readonly wanted: string }) {
+  const { segments, query } = usePlace();
+  const { value: overview, problem } = useAnswer(
+    'access',
+    async (signal) => (await askProject<AccessOverview>('access', { signal })).body,
+  );
+  useTableCommands(overview);
+  if (overview === null) return <Waiting what="access rights" problem={problem} />;
+  const view = views.find(({ name }) => name === query.get('view'))?.name ?? 'tables';
+  const chosen = overview.tables.find(({ schema, name }) => schema === segments[1] && name === segments[2]);
+  const found = overview.tables.filter(({ object }) => object.toLowerCase().includes(wanted));
+  return (
+    <div className="access">
+      <Fault>{problem?.message}</Fault>
+      <Tabs
+        label="Views"
+        tabs={views}
+        chosen={view}
+        onChoose={(name) => goTo(name === 'tables' ? 'access' : `access?view=${name}`)}
+        end={view === 'tables' ? <Legend /> : undefined}
+      >
+        {view === 'try' && <TryAs />}
+        {view === 'functions' && <Functions overview={overview} wanted={wanted} />}
+        {view === 'tables' && overview.tables.length === 0 && (
+          <Empty title="No tables are exposed">
+            <p>
+              The option <code>--schemas</code> names the schemas of the API.
+            </p>
+          </Empty>
+        )}
+        {view === 'tables' && overview.tables.length > 0 && (
+          <div className="split access-split" data-open={chosen !== undefined}>
+            <div className="link-list access-list">
+              <Matrix overview={overview} tables={found} chosen={chosen ?? null} query={query} />
+            </div>
+            {chosen === undefined ? (
+              <p className="unchosen soft">Choose a table to see why a role may do what it may.</p>
+            ) : (
+              <TableAccess overview={overview} table={chosen} role={query.get('role') ?? ''} query={query} />
+            )}
+          </div>
+        )}
+      </Tabs>
+    </div>
+  );
+}
+
+function useTableCommands(overview: AccessOverview | null): void {
+  const commands = useMemo(
+    () =>
+      (overview?.tables ?? []).map((table) => ({
+        id: `access ${table.object}`,
+        title: table.object,
+        part: 'Access',
+        run: () => goTo(placeOf(table, new URLSearchParams())),
+      })),
+    [overview],
+  );
+  useCommands(commands);
+}
+
+interface MatrixProps {
+  readonly overview: AccessOverview;
+  readonly tables: readonly AccessTable[];
+  readonly chosen: AccessTable | null;
+  readonly query: URLSearchParams;
+}
+
+const keyOf = ({ schema, name }: AccessTable): string => `${schema}.${name}`;
+
+function Matrix({ overview, tables, chosen, query }: MatrixProps) {
+  const columns: readonly Column<AccessTable>[] = [
+    {
+      name: 'table',
+      title: 'Table',
+      width: 170,
+      isRowHeader: true,
+      cell: (table) => (
+        <Link to={placeOf(table, query)} className="cell-link" title={table.object}>
+          {table.object}
+        </Link>
+      ),
+    },
+    {
+      name: 'row security',
+      title: 'Row security',
+      width: 124,
+      cell: (table) => <RowSecurity table={table} />,
+    },
+    ...overview.roles.map(
+      ({ name }): Column<AccessTable> => ({
+        name: `role ${name}`,
+        title: name,
+        width: 124,
+        cell: (table) => <Rights table={table} role={name} query={query} />,
+      }),
+    ),
+  ];
+  return (
+    <DataTable
+      label="Tables and roles"
+      columns={columns}
+      rows={tables}
+      keyOf={keyOf}
+      chosen={chosen === null ? null : keyOf(chosen)}
+      onOpen={(table, { name }) => {
+        const next = new URLSearchParams(query);
+        if (name.startsWith('role ')) next.set('role', name.slice('role '.length));
+        goTo(placeOf(table, next));
+      }}
+    />
+  );
+}
+
+function RowSecurity({ table }: { readonly table: AccessTable }) {
+  const { rowSecurity, runsAs, policies } = table;
+  const warning = warnOf(table);
+  const word = runsAs === null ? (rowSecurity ? 'on' : 'off') : `${runsAs}'s rights`;
+  const count = policies.length === 1 ? '1 policy' : `${policies.length} policies`;
+  return (
+    <span title={warning ?? undefined}>
+      <span className={warning === null ? 'badge' : 'badge changed'}>{word}</span>{' '}
+      {rowSecurity && <span className="soft small">{count}</span>}
+    </span>
+  );
+}
+
+const letters = { select: 'R', insert: 'I', update: 'U', delete: 'D' } as const;
+
+function Rights({
+  table,
+  role,
+  query,
+}: {
+  readonly table: AccessTable;
+  readonly role: string;
+  readonly query: URLSearchParams;
+}) {
+  const rights = table.rights.find((each) => each.role === role);
+  if (rights === undefined) return null;
+  const next = new URLSearchParams(query);
+  next.set('role', role);
+  const said = actions.map((action) => sayRight(action, rights[action])).join(', ');
+  return (
+    <Link to={placeOf(table, next)} className="rights" title={`${role}: ${said}`}>
+      <span className="visually-hidden">
+        {role}: {said}
+      </span>
+      {actions.map((action) => {
+        const { rows, columns } = rights[action];
+        const kind = rows === 'all' && columns !== undefined ? 'some' : rows;
+        return (
+          <span key={action} className={`right-${kind}`} aria-hidden="true">
+            {letters[action]}
+          </span>
+        );
+      })}
+    </Link>
+  );
+}
+
+function Legend() {
+  return (
+    <p className="rights small soft">
+      {(['all', 'some', 'none'] as const).map((rows) => (
+        <span key={rows} className="row">
+          <span className={`right-${rows}`} aria-hidden="true">
+            R
+          </span>
+          {rows === 'all' ? 'all rows' : rows === 'some' ? 'some rows or columns' : 'nothing'}
+        </span>
+      ))}
+      <span>{actions.map((action) => `${letters[action]} ${actionWords[action]}`).join(', ')}</span>
+    </p>
+  );
+}
+
+function Functions({ overview, wanted }: { readonly overview: AccessOverview; readonly wanted: string }) {
+  const found = overview.functions.filter(({ object }) => object.toLowerCase().includes(wanted));
+  if (found.length === 0) return <p className="soft pad">No functions.</p>;
+  return (
+    <div className="pad">
+      <Rows label="Functions" columns={['Function', 'Runs with the rights of', 'May be called by']}>
+        {found.map(({ object, owner, runsAs, roles }) => (
+          <tr key={object}>
+            <th scope="row">
+              <code>{object}</code>
+            </th>
+            <td>{runsAs === 'owner' ? <span className="badge changed">{owner}, its owner</span> : 'its caller'}</td>
+            <td>{roles.length === 0 ? <span className="soft">none of these roles</span> : roles.join(', ')}</td>
+          </tr>
+        ))}
+      </Rows>
+    </div>
+  );
+}

@@ -1,0 +1,151 @@
+/** What the answer of the API means, in sentences and in the SQL that changes it. */
+import type {
+  AccessOverview,
+  AccessPolicy,
+  AccessRight,
+  AccessTable,
+} from '../../../../management/access/access-schemas.ts';
+
+/** What a role may do with a table. */
+export const actions = ['select', 'insert', 'update', 'delete'] as const;
+
+/** One of them. */
+export type Action = (typeof actions)[number];
+
+/** The words of people for them. */
+export const actionWords = { select: 'read', insert: 'insert', update: 'update', delete: 'delete' } as const;
+
+/** The kinds of tables in words. */
+export const kindWords = {
+  table: 'Table',
+  view: 'View',
+  materialized_view: 'Materialized view',
+  partitioned_table: 'Partitioned table',
+  foreign_table: 'Foreign table',
+} as const satisfies Record<AccessTable['kind'], string>;
+
+/** A role of the overview. */
+export type AccessRole = AccessOverview['roles'][number];
+/** The rights of one role on a table. */
+export type RoleRights = AccessTable['rights'][number];
+
+/** `read all rows`, `insert none`. */
+export function sayRight(action: Action, { rows, columns }: AccessRight): string {
+  const some = columns === undefined ? '' : ' of some columns';
+  return `${actionWords[action]} ${rows}${some}`;
+}
+
+/** Why the right is as it is, in a sentence. */
+export function explain(table: AccessTable, role: string, action: Action, right: AccessRight): string {
+  const word = actionWords[action];
+  switch (right.lacks) {
+    case 'usage':
+      return `${role} may not use the schema ${table.schema}, so none of its tables.`;
+    case 'grant':
+      return `No grant lets ${role} ${word}.`;
+    case 'view':
+      return `PostgreSQL cannot ${word} through this ${kindWords[table.kind].toLowerCase()}.`;
+    case 'policy':
+      return `Row security is on, and no policy lets ${role} ${word} rows.`;
+    default:
+  }
+  const columns = right.columns === undefined ? '' : ` Only the columns ${right.columns.join(', ')}.`;
+  if (right.policies !== undefined) {
+    const names = right.policies.map((name) => `“${name}”`).join(', ');
+    return `${right.rows === 'all' ? 'All rows, by' : 'The rows that'} ${names}${right.rows === 'all' ? '.' : ' lets pass.'}${columns}`;
+  }
+  const isExempt = table.rights.find((each) => each.role === role)?.isExempt === true;
+  const why = table.rowSecurity && isExempt ? `, because row security does not concern ${role}` : '';
+  return `All rows${why}.${columns}`;
+}
+
+/** A warning about the table as a whole; null: none. */
+export function warnOf(table: AccessTable): string | null {
+  const isRead = table.rights.some(({ isExempt, select }) => isExempt && select.rows !== 'none');
+  if (table.runsAs === 'owner') {
+    const beyond = table.ownerBypasses ? ', past the row security of the tables below it' : '';
+    return `This view reads with the rights of ${table.owner}${beyond}. With security_invoker it reads with those of its caller.`;
+  }
+  if (['table', 'partitioned_table'].includes(table.kind) && !table.rowSecurity && isRead)
+    return 'Row security is off: who has a grant reaches all rows.';
+  if (table.rowSecurity && table.policies.length === 0)
+    return 'Row security is on without a policy: only roles that bypass it reach rows.';
+  return null;
+}
+
+/** A statement that changes what a role may do. */
+export interface Remedy {
+  readonly title: string;
+  readonly sql: string;
+}
+
+/** What gives a right that is missing, or takes one that is there. */
+export function remedyOf(table: AccessTable, role: AccessRole, action: Action, right: AccessRight): Remedy | null {
+  const { object, schema } = table;
+  switch (right.lacks) {
+    case 'usage':
+      return { title: 'Grant usage', sql: `grant usage on schema ${quote(schema)} to ${role.object};` };
+    case 'grant':
+      return { title: 'Grant', sql: `grant ${action} on ${object} to ${role.object};` };
+    case 'policy':
+      return { title: 'Draft a policy', sql: policySkeleton(table, role, action) };
+    case 'view':
+      return null;
+    default: {
+      const columns = right.columns === undefined ? '' : ` (${right.columns.map(quote).join(', ')})`;
+      return { title: 'Revoke', sql: `revoke ${action}${columns} on ${object} from ${role.object};` };
+    }
+  }
+}
+
+/** What switches row security, or whose rights a view has. */
+export function tableRemedies({ object, kind, rowSecurity, runsAs, policies }: AccessTable): readonly Remedy[] {
+  if (runsAs !== null) {
+    const isCaller = runsAs === 'caller';
+    const sql = `alter view ${object} set (security_invoker = ${isCaller ? 'off' : 'on'});`;
+    return [{ title: isCaller ? "Read with the owner's rights" : "Read with the caller's rights", sql }];
+  }
+  if (kind !== 'table' && kind !== 'partitioned_table') return [];
+  const word = rowSecurity ? 'disable' : 'enable';
+  return [
+    {
+      title: `${rowSecurity ? 'Disable' : 'Enable'} row security`,
+      sql: `alter table ${object} ${word} row level security;`,
+    },
+    ...policies.map(({ name }) => ({ title: `Drop “${name}”`, sql: `drop policy ${quote(name)} on ${object};` })),
+  ];
+}
+
+function policySkeleton({ object, columns }: AccessTable, role: AccessRole, action: Action): string {
+  const owner = columns.find((name) => /^(user|owner|author|account|profile|created_by)(_?id)?$/.test(name));
+  const condition = owner === undefined ? 'false /* which rows? */' : `${quote(owner)} = (select auth.uid())`;
+  const parts = {
+    select: `using (${condition})`,
+    insert: `with check (${condition})`,
+    update: `using (${condition}) with check (${condition})`,
+    delete: `using (${condition})`,
+  };
+  const name = quote(`${role.name} ${actionWords[action]}s own rows`);
+  return `create policy ${name} on ${object}\n  for ${action} to ${role.object}\n  ${parts[action]};`;
+}
+
+/** Always in quotes where it is not plain; a reserved word is none that columns and policies often have. */
+function quote(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) && !/^(user|order|group|table|select|check|end|to|all)$/.test(name)
+    ? name
+    : `"${name.replaceAll('"', '""')}"`;
+}
+
+/** The statement that makes a policy as it is. */
+export function printPolicy({ object }: AccessTable, policy: AccessPolicy): string {
+  const { name, command, isPermissive, roles, using, check } = policy;
+  return [
+    `create policy ${quote(name)} on ${object}`,
+    ...(isPermissive ? [] : ['  as restrictive']),
+    `  for ${command} to ${roles.map((role) => (role === 'public' ? role : quote(role))).join(', ')}`,
+    ...(using === null ? [] : [`  using (${using})`]),
+    ...(check === null ? [] : [`  with check (${check})`]),
+  ]
+    .join('\n')
+    .concat(';');
+}

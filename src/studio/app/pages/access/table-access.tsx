@@ -1,0 +1,115 @@
+/** What one role may do with one table and why, the policies of the table, and the SQL that changes it. */
+
+import type { AccessOverview, AccessTable } from '../../../../management/access/access-schemas.ts';
+import { Choice } from '../../components/choice.tsx';
+import { Link } from '../../components/link.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { goTo } from '../../shared/router.ts';
+import { useStore } from '../../shared/store.ts';
+import {
+  actions,
+  actionWords,
+  explain,
+  kindWords,
+  printPolicy,
+  type Remedy,
+  remedyOf,
+  tableRemedies,
+  warnOf,
+} from './access-words.ts';
+import { placeOf } from './place-of.ts';
+import { collect, sqlChanges } from './sql-changes.ts';
+
+interface TableAccessProps {
+  readonly overview: AccessOverview;
+  readonly table: AccessTable;
+  readonly role: string;
+  readonly query: URLSearchParams;
+}
+
+/** The pane. */
+export function TableAccess({ overview, table, role: wanted, query }: TableAccessProps) {
+  const role = overview.roles.find(({ name }) => name === wanted) ?? overview.roles[0];
+  const rights = table.rights.find((each) => each.role === role?.name);
+  const warning = warnOf(table);
+  if (role === undefined || rights === undefined) return null;
+  return (
+    <div className="chosen table-access stack">
+      <p className="to-list">
+        <Link to={placeOf(null, query)}>All tables</Link>
+      </p>
+      <header className="stack">
+        <h2>{table.object}</h2>
+        <p className="row small">
+          <span className="soft">
+            {kindWords[table.kind]} of {table.owner}
+          </span>
+          {table.runsAs === null && (
+            <span className={table.rowSecurity ? 'badge on' : 'badge changed'}>
+              row security {table.rowSecurity ? 'on' : 'off'}
+              {table.isForced && ', also for the owner'}
+            </span>
+          )}
+          {table.runsAs !== null && (
+            <span className={table.runsAs === 'caller' ? 'badge on' : 'badge changed'}>
+              reads with the {table.runsAs}'s rights
+            </span>
+          )}
+        </p>
+        {warning !== null && <p className="notice warning">{warning}</p>}
+      </header>
+      <Choice
+        label="Role"
+        options={overview.roles.map(({ name }) => ({ name, title: name }))}
+        chosen={role.name}
+        onChoose={(name) => goTo(placeOf(table, withRole(query, name)), { replace: true })}
+      />
+      <Rows label={`What ${role.name} may do`} columns={['May', 'Rows', 'Why']} hasActions>
+        {actions.map((action) => {
+          const right = rights[action];
+          const remedy = remedyOf(table, role, action, right);
+          return (
+            <tr key={action}>
+              <th scope="row">{actionWords[action]}</th>
+              <td>
+                <span className={`badge right-${right.rows}`}>{right.rows}</span>
+              </td>
+              <td>{explain(table, role.name, action, right)}</td>
+              <td>{remedy !== null && <RemedyButton remedy={remedy} what={`${action} ${role.name}`} />}</td>
+            </tr>
+          );
+        })}
+      </Rows>
+      <section className="stack" aria-label="Policies">
+        <h3>Policies</h3>
+        {table.policies.length === 0 && <p className="soft">None.</p>}
+        {table.policies.map((policy) => (
+          <pre key={policy.name} className="source">
+            {printPolicy(table, policy)}
+          </pre>
+        ))}
+      </section>
+      <div className="row">
+        {tableRemedies(table).map((remedy) => (
+          <RemedyButton key={remedy.title} remedy={remedy} what="" />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function withRole(query: URLSearchParams, role: string): URLSearchParams {
+  const next = new URLSearchParams(query);
+  next.set('role', role);
+  return next;
+}
+
+/** Adds the statement to the changes. */
+function RemedyButton({ remedy, what }: { readonly remedy: Remedy; readonly what: string }) {
+  const isAdded = useStore(sqlChanges).includes(remedy.sql);
+  return (
+    <button type="button" disabled={isAdded} title={remedy.sql} onClick={() => collect(remedy.sql)}>
+      {isAdded ? 'In the changes' : remedy.title} <span className="visually-hidden">{what}</span>
+    </button>
+  );
+}

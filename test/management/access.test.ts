@@ -1,0 +1,142 @@
+/**
+ * What the management API tells of access: as PostgreSQL decides, for each role and command.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createAuthDatabase(
+    `
+    create table open_note (id bigint primary key, body text);
+    grant select, insert (body) on open_note to anon;
+    create table note (id bigint primary key, owner_id uuid, body text);
+    alter table note enable row security;
+    grant select, insert, update, delete on note to authenticated;
+    grant select on note to service_role;
+    create policy "own rows" on note for select to authenticated using (owner_id = auth.uid());
+    create policy everyone on note for insert with check (true);
+    create policy "no drafts" on note as restrictive for update using (body <> '');
+    create view all_notes as select * from note;
+    grant select, insert on all_notes to anon;
+    create view numbers as select 1 as n;
+    grant select, insert on numbers to anon;
+    create schema hidden;
+    create table hidden.secret (id int primary key);
+    create function whoami() returns text language sql security definer return current_user;
+    revoke execute on function whoami() from public;
+    grant execute on function whoami() to authenticated;
+  `.replace('enable row security', 'enable row level security'),
+  );
+});
+
+const path = `/v1/projects/${ref}/access`;
+
+async function open(scopes: Parameters<typeof addToken>[1] = {}): Promise<ManagedGateway> {
+  return managedGateway(database, await addToken(database, { scopes: ['project:operate'], ...scopes }));
+}
+
+interface Rights {
+  readonly role: string;
+}
+
+test('the access overview says what each role may do, by grants, columns and policies, and what it lacks', async () => {
+  const { call } = await open();
+  const { status, body } = await call({ path });
+  expect(status).toBe(200);
+  expect(body.roles).toEqual([
+    { name: 'anon', object: 'anon', bypassesRowSecurity: false },
+    { name: 'authenticated', object: 'authenticated', bypassesRowSecurity: false },
+    { name: 'service_role', object: 'service_role', bypassesRowSecurity: true },
+  ]);
+  const table = (wanted: string) => body.tables.find(({ name }: { readonly name: string }) => name === wanted);
+  const rights = (name: string, wanted: string) => table(name).rights.find(({ role }: Rights) => role === wanted);
+  expect(rights('open_note', 'anon')).toMatchObject({
+    isExempt: true,
+    select: { rows: 'all' },
+    insert: { rows: 'all', columns: ['body'] },
+    update: { rows: 'none', lacks: 'grant' },
+  });
+  expect(rights('note', 'authenticated')).toEqual({
+    role: 'authenticated',
+    isExempt: false,
+    select: { rows: 'some', policies: ['own rows'] },
+    insert: { rows: 'all', policies: ['everyone'] },
+    update: { rows: 'none', lacks: 'policy' },
+    delete: { rows: 'none', lacks: 'policy' },
+  });
+  expect(rights('note', 'service_role')).toMatchObject({ isExempt: true, select: { rows: 'all' } });
+  expect(table('note')).toMatchObject({ rowSecurity: true, isForced: false, runsAs: null, object: 'public.note' });
+  expect(table('note').policies).toContainEqual({
+    name: 'no drafts',
+    command: 'update',
+    isPermissive: false,
+    roles: ['public'],
+    using: "body <> ''::text",
+    check: null,
+  });
+  expect(table('all_notes')).toMatchObject({ kind: 'view', runsAs: 'owner', ownerBypasses: true });
+  expect(rights('numbers', 'anon').insert).toEqual({ rows: 'none', lacks: 'view' });
+  expect(table('secret')).toBeUndefined();
+  expect(body.functions).toContainEqual({
+    object: 'public.whoami()',
+    owner: expect.any(String),
+    runsAs: 'owner',
+    roles: ['authenticated'],
+  });
+});
+
+test('the access overview agrees with what PostgreSQL lets each role do', async () => {
+  const { call } = await open();
+  const { body } = await call({ path });
+  for (const { object, rights } of body.tables) {
+    for (const { role, select } of rights) {
+      const reading = database.query(`begin; set local role ${role}; select count(*) from ${object}; commit`);
+      const isRefused = await reading.then(
+        () => false,
+        () => true,
+      );
+      await database.query('rollback').catch(() => {});
+      expect({ object, role, isRefused }).toEqual({
+        object,
+        role,
+        isRefused: ['usage', 'grant'].includes(select.lacks),
+      });
+    }
+  }
+});
+
+test('attack: no token without project:operate reads the access overview, nor one of another project', async () => {
+  const { call } = await open();
+  const others = [
+    { scopes: ['auth_config:read', 'auth_config:write', 'project:read'] as const },
+    { scopes: ['project:operate'] as const, projectRef: 'zzzzzzzzzzzzzzzzzzzz' },
+  ];
+  for (const other of others) {
+    const { status, body } = await call({ path, token: `Bearer ${await addToken(database, other)}` });
+    expect({ status, body: JSON.stringify(body) }).toEqual({ status: 403, body: expect.not.stringContaining('note') });
+  }
+  expect((await call({ path, token: null })).status).toBe(401);
+});
+
+test('the access overview of 1,000 tables with 200 policies is one statement, and right', async () => {
+  const large = await createAuthDatabase(`
+    do $$ begin for i in 1..1000 loop
+      execute format('create table t%s (id bigint primary key, owner_id uuid, body text)', i);
+      execute format('grant select on t%s to anon, authenticated', i);
+      if i <= 200 then
+        execute format('alter table t%s enable row level security', i);
+        execute format('create policy own on t%s using (owner_id is null)', i);
+      end if;
+    end loop; end $$`);
+  const { call } = await managedGateway(large, await addToken(large, { scopes: ['project:operate'] }));
+  const { body } = await call({ path });
+  expect(body.tables).toHaveLength(1000);
+  const some = body.tables.filter(
+    (table: { readonly rights: readonly { readonly select: { readonly rows: string } }[] }) =>
+      table.rights[0]?.select.rows === 'some',
+  );
+  expect(some).toHaveLength(200);
+});

@@ -1,0 +1,109 @@
+/**
+ * The page Access in a real browser: what roles may do, why not, and the SQL that changes it.
+ */
+import { beforeAll, expect, test, vi } from 'vitest';
+import { addToken } from '../management/management.ts';
+import { picture, startStudio, type TestStudio, violations } from './studio.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 240_000 });
+
+let studio: TestStudio;
+beforeAll(async () => {
+  studio = await startStudio();
+  await studio.database.query(`
+    create table diary (id bigint primary key, user_id uuid, body text);
+    alter table diary enable row level security;
+    grant select, insert on diary to authenticated;
+    create policy "own diary" on diary for select to authenticated using (user_id = auth.uid());
+    create table "Odd ""Name" (id int primary key);
+    create view diary_titles as select id, body from diary;
+    grant select on diary_titles to anon;
+    create function reset_all() returns void language sql security definer as '';
+  `);
+});
+
+test('a table shows what each role may do and why not, and collects the SQL that changes it, which works', async () => {
+  const { page, problems, foreign } = await studio.visit('access');
+  await page.getByLabel('Search tables').fill('diary');
+  const grid = page.getByRole('grid', { name: 'Tables and roles' });
+  await grid.getByRole('link', { name: 'authenticated: read some, insert none, update none, delete none' }).click();
+  await page.getByRole('heading', { name: 'public.diary', exact: true }).waitFor();
+  await page.getByText('The rows that “own diary” lets pass.').waitFor();
+  await page.getByText('Row security is on, and no policy lets authenticated insert rows.').waitFor();
+  await page.getByText('No grant lets authenticated delete.').waitFor();
+  await picture(page, 'access');
+  await page.getByRole('button', { name: 'Draft a policy insert authenticated' }).click();
+  await page.getByRole('button', { name: 'Grant delete authenticated' }).click();
+  await page.getByRole('button', { name: 'Revoke select authenticated' }).click();
+  await page.reload();
+  await page.getByRole('button', { name: 'Changes 3' }).click();
+  const statements = await page
+    .getByRole('textbox', { name: /^Statement/ })
+    .evaluateAll((all) => all.map((each) => (each as HTMLTextAreaElement).value));
+  expect(statements).toEqual([
+    'create policy "authenticated inserts own rows" on public.diary\n  for insert to authenticated\n  with check (user_id = (select auth.uid()));',
+    'grant delete on public.diary to authenticated;',
+    'revoke select on public.diary from authenticated;',
+  ]);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download migration' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^\d{14}_access\.sql$/);
+  await page.getByRole('button', { name: 'Close' }).click();
+  for (const statement of statements) await studio.database.query(statement);
+  await page.evaluate(() => dispatchEvent(new Event('focus')));
+  await grid.getByRole('link', { name: 'authenticated: read none, insert some, update none, delete none' }).waitFor();
+  expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+});
+
+test('a view that reads past row security is marked, and functions say whose rights they have', async () => {
+  const { page } = await studio.visit('access/public/diary_titles?role=anon');
+  await page.getByText(/^This view reads with the rights of \w+, past the row security/).waitFor();
+  await page.getByRole('button', { name: "Read with the caller's rights" }).click();
+  await page.getByRole('button', { name: 'Changes 1' }).click();
+  expect(await page.getByRole('textbox', { name: 'Statement 1' }).inputValue()).toBe(
+    'alter view public.diary_titles set (security_invoker = on);',
+  );
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('tab', { name: 'Functions' }).click();
+  await page.getByRole('row', { name: 'public.reset_all()' }).getByText('its owner').waitFor();
+});
+
+test('the same query runs as two callers side by side', async () => {
+  const { page } = await studio.visit('access?view=try');
+  await page.getByLabel('Query').fill('{ customerCollection(first: 1) { edges { cursor } } }');
+  await page.getByRole('button', { name: 'Run as both' }).click();
+  await page.getByRole('region', { name: 'Second caller' }).getByText('"cursor"').waitFor();
+  await page.getByText('The answers differ.').waitFor();
+  await page.getByRole('region', { name: 'First caller' }).getByText('Cannot query field').waitFor();
+});
+
+test('a token without project:operate sees how to create one', async () => {
+  const { page } = await studio.visit('', { entry: 'stranger' });
+  await page.getByLabel('Access token').fill(await addToken(studio.database));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('link', { name: 'Access', exact: true }).click();
+  await page.getByRole('alert').getByText('project:operate').first().waitFor();
+});
+
+test.each([
+  { colorScheme: 'light', viewport: { width: 1600, height: 1000 } },
+  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+] as const)(
+  'the page Access has no fault that axe-core finds, and fits: $colorScheme, $viewport.width',
+  async (look) => {
+    for (const path of [
+      'access',
+      'access/public/diary?role=authenticated',
+      'access?view=functions',
+      'access?view=try',
+    ]) {
+      const { page } = await studio.visit(path, look);
+      await page.getByRole('tab', { name: 'Tables' }).waitFor();
+      const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect({ path, excess, violations: await violations(page) }).toEqual({ path, excess: 0, violations: [] });
+    }
+  },
+);
