@@ -67,7 +67,7 @@ export async function startWatchers(port: number, rooms: readonly number[], way:
       return latencies.sort((a, b) => a - b);
     },
     close() {
-      for (const socket of sockets) socket.removeAllListeners('close').destroy();
+      for (const socket of sockets) socket.destroy();
     },
   };
 }
@@ -89,7 +89,11 @@ function open(port: number, room: number, way: Way, onNumber: (n: number) => voi
     const ask = () => socket.write(request);
     socket.on('connect', ask);
     socket.on('error', reject);
-    socket.on('close', () => fail('was disconnected'));
+    socket.on('close', () => {
+      // Otherwise it would take the processor from what is measured next.
+      clearTimeout(askAgain ?? undefined);
+      fail('was disconnected');
+    });
     socket.on('data', (chunk) => {
       const text = tail + chunk.toString('latin1');
       // Refused for a moment, as all clients know it.
@@ -106,8 +110,7 @@ function open(port: number, room: number, way: Way, onNumber: (n: number) => voi
         // Not all at once.
         askAgain = setTimeout(() => {
           ask();
-          const timer = setInterval(ask, everyMs);
-          socket.once('close', () => clearInterval(timer));
+          askAgain = setInterval(ask, everyMs);
         }, Math.random() * everyMs);
       }
     });
