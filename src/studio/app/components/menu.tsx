@@ -3,7 +3,7 @@ import { Menu as Base } from '@base-ui/react/menu';
 import './menu.css';
 
 /** An action. */
-export interface MenuAction {
+interface MenuAction {
   readonly title: string;
   readonly run: () => void;
   readonly isDisabled?: boolean;

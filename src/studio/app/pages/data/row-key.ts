@@ -34,11 +34,18 @@ export function joinKey(values: readonly unknown[]): string {
 export function filterOfKey(table: RoleTable, key: string): Row | null {
   if (!hasPlainKey(table)) return table.nodeId === null ? null : { [table.nodeId]: { eq: key } };
   const columns = keyColumns(table);
-  const parts = key.split('~');
+  const parts = readKey(key);
   if (parts.length !== columns.length) return null;
-  return Object.fromEntries(
-    columns.map(({ name, type }, index) => [name, { eq: operandOf(decodeURIComponent(parts[index]!), type) }]),
-  );
+  return Object.fromEntries(columns.map(({ name, type }, index) => [name, { eq: operandOf(parts[index]!, type) }]));
+}
+
+/** The values of a key; none of an address that was edited by hand. */
+function readKey(key: string): readonly string[] {
+  try {
+    return key.split('~').map(decodeURIComponent);
+  } catch {
+    return [];
+  }
 }
 
 /** A text as a value of a GraphQL type: `12` is the number for `Int`. */

@@ -1,5 +1,6 @@
 /** A row beside the table: its values in fields, saved only where nobody changed them meanwhile; or a new row. */
 import { useEffect, useRef, useState } from 'react';
+import { CopyButton } from '../../components/copy-button.tsx';
 import { CloseIcon } from '../../components/icons.tsx';
 import { Link } from '../../components/link.tsx';
 import { Waiting } from '../../components/problem.tsx';
@@ -8,6 +9,7 @@ import { useAnswer } from '../../shared/requests.ts';
 import type { RoleSchema, RoleTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
 import { type DataPlace, newRow, placeOf } from './data-place.ts';
+import { rowJson } from './export-rows.ts';
 import { placeOfRelated } from './links.ts';
 import { RowForm } from './row-form.tsx';
 import { keyOf, type Row } from './row-key.ts';
@@ -52,7 +54,7 @@ export function RowPanel(props: RowPanelProps) {
           <CloseIcon />
         </button>
       </header>
-      {isNew ? <NewRow {...props} /> : <OpenRow key={place.row} {...props} />}
+      {isNew ? <NewRow {...props} /> : <OpenRow key={`${JSON.stringify(place.caller)} ${place.row}`} {...props} />}
     </aside>
   );
 }
@@ -111,6 +113,9 @@ function OpenRow({ schema, table, place, rows, onDelete }: RowPanelProps) {
       }}
       onDelete={table.delete === null ? null : () => onDelete(row)}
     >
+      <div>
+        <CopyButton text={rowJson(table, row)} what="the row as JSON" />
+      </div>
       {related.length > 0 && (
         <nav aria-label="Related rows" className="related">
           <h3>Related rows</h3>

@@ -37,6 +37,8 @@ export interface RowPage {
 const atOnce = 100;
 
 interface Loaded {
+  /** Of the view that they are of. */
+  readonly key: string;
   readonly rows: readonly Row[];
   readonly after: string | null;
   readonly isDone: boolean;
@@ -45,18 +47,27 @@ interface Loaded {
   readonly total: number | null;
 }
 
-const nothing: Loaded = { rows: [], after: null, isDone: false, isLoading: true, problem: null, total: null };
+const nothing: Omit<Loaded, 'key'> = {
+  rows: [],
+  after: null,
+  isDone: false,
+  isLoading: true,
+  problem: null,
+  total: null,
+};
 
 /** Hook: the rows. @param table Null: not known yet. @param isLive Shows the first page alone, as it changes. */
 export function useRows(table: RoleTable | null, caller: Caller, view: View, isLive: boolean): Rows {
-  const [loaded, setLoaded] = useState<Loaded>(nothing);
   const [reading, setReading] = useState(0);
   const isThere = useStore(isServerThere);
   const { kind } = useStore(session);
+  const key = JSON.stringify([table?.role, table?.name, caller, view, isLive]);
+  const [state, setLoaded] = useState<Loaded>({ ...nothing, key });
+  // What another caller saw must not stand here for a moment.
+  const loaded = state.key === key ? state : { ...nothing, key };
   const latest = useRef({ table, caller, view, loaded });
   latest.current = { table, caller, view, loaded };
   const run = useRef({ leaving: new AbortController(), keys: new Set<string>() });
-  const key = JSON.stringify([table?.role, table?.name, caller, view, isLive]);
 
   const load = useCallback(async (from: Loaded, signal: AbortSignal): Promise<void> => {
     const { table: of, caller: as, view: shown } = latest.current;
@@ -68,6 +79,7 @@ export function useRows(table: RoleTable | null, caller: Caller, view: View, isL
       for (let isDone = false, gained = 0; !isDone && gained < atOnce; ) {
         const page = { first: Math.min(atOnce, of.maxRows), ...(after !== null && { after }) };
         const data = await runAs<Readonly<Record<string, RowPage>>>(as, pageOperation(of, shown, page), signal);
+        if (signal.aborted) return;
         const { edges, pageInfo } = data[of.collection]!;
         // A row that moved meanwhile may come twice.
         const fresh = edges.map(({ node }) => node).filter((row) => !keys.has(keyOf(of, row)));
@@ -90,9 +102,10 @@ export function useRows(table: RoleTable | null, caller: Caller, view: View, isL
     if (!isThere || kind !== 'open' || table === null) return;
     const leaving = new AbortController();
     run.current = { leaving, keys: new Set() };
-    setLoaded(nothing);
+    const start = { ...nothing, key };
+    setLoaded(start);
     if (isLive) void follow(table, caller, view, leaving.signal, setLoaded);
-    else void load(nothing, leaving.signal);
+    else void load(start, leaving.signal);
     if (table.totalCount) void countRows(table, caller, view, leaving.signal).then(setTotal);
     function setTotal(total: number | null): void {
       if (!leaving.signal.aborted) setLoaded((now) => ({ ...now, total }));
