@@ -12,11 +12,12 @@ import type { Config } from './config/config.ts';
 import { LiveConfig } from './config/live-config.ts';
 import { loggingOf } from './config/logging.ts';
 import { readOutboxState } from './email/outbox/outbox.ts';
+import { quotePath } from './graphql/catalog/quote-name.ts';
 import { createSchemaDescriber, createSchemaPrinter } from './graphql/execute/describe-schema.ts';
 import { createTableDescriber } from './graphql/execute/describe-table.ts';
 import { createExplainer } from './graphql/execute/explain-operation.ts';
 import type { Reflector } from './graphql/execute/reflector.ts';
-import type { Model } from './graphql/model/model.ts';
+import type { Model, Table } from './graphql/model/model.ts';
 import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
 import { readAccessOverview } from './management/access/read-access.ts';
 import { isProjectToken, mayReadSchemas } from './management/authorize.ts';
@@ -327,12 +328,39 @@ function managementParts(parts: Parts, gather?: Gather): ManagementParts {
     readAccess: () => readAccessOverview(graphql.systemPool, config.schemas, accessRolesOf(config)),
     allowedRoles: config.allowedRoles,
     recent: readersOf(parts, gather),
+    health: healthParts(parts),
   };
 }
 
 /** Those of the keys first. */
 function accessRolesOf({ anonRole, authenticatedRole, serviceRole, allowedRoles }: Config): readonly string[] {
   return [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
+}
+
+function healthParts({ config, clock, graphql, authPool, auth, ready }: Parts): ManagementParts['health'] {
+  return {
+    config,
+    ready,
+    schemaAgeMs: () => graphql.state().modelAgeMs,
+    isLiveExact: () => graphql.state().live.isExact,
+    async tablesOf(role) {
+      const model = (await graphql.reflector.role(role, null))?.shared.model;
+      if (model === undefined) return null;
+      const facts = ({ namespace, name, kind, rowSecurity }: Table) => ({
+        name: quotePath(namespace, name),
+        kind,
+        rowSecurity,
+      });
+      return [...model.tables.values()].map(facts);
+    },
+    outbox: () => outboxOf({ clock, authPool, auth }),
+  };
+}
+
+/** Null without an outbox, or if it cannot be read now. */
+async function outboxOf({ clock, authPool, auth }: Pick<Parts, 'clock' | 'authPool' | 'auth'>) {
+  const state = async () => ((await auth?.auth.isInstalled()) ? await readOutboxState(authPool, clock.now()) : null);
+  return state().catch(() => null);
 }
 
 function addressOf(app: HttpServer): { readonly url: string; readonly port: number } {
@@ -352,10 +380,6 @@ function metricSources({ clock, graphql, authPool, auth, ready, traffic }: Parts
     modelAgeMs: () => graphql.state().modelAgeMs,
     documents: () => graphql.state().documents,
     live: () => graphql.state().live,
-    outbox: async () => {
-      const state = async () =>
-        (await auth?.auth.isInstalled()) ? await readOutboxState(authPool, clock.now()) : null;
-      return state().catch(() => null);
-    },
+    outbox: () => outboxOf({ clock, authPool, auth }),
   };
 }

@@ -1,5 +1,6 @@
 /** What operators see of the last requests and of the last hour: who asked what, how it ended and what took time. */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { version } from '../../src/shared/version.ts';
 import { anonKey } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
@@ -174,4 +175,25 @@ test('the last hour has requests, errors, durations, sign-ins and connections by
   expect(last.p95Ms).toBeLessThanOrEqual(last.p99Ms);
   const times = minutes.map(({ time }: { time: string }) => Date.parse(time));
   expect(times.every((time: number, at: number) => at === 0 || time - times[at - 1] === 60_000)).toBe(true);
+});
+
+test('the health of a project has its versions, its database without login, its mail, and what visitors and users see', async () => {
+  const health = await read('health');
+  expect(health).toEqual({
+    isReady: true,
+    reason: null,
+    versions: { pgreflect: version, postgres: expect.stringMatching(/^\d+\.\d+$/), authMigration: expect.any(Number) },
+    database: { host: expect.any(String), port: expect.any(Number), name: expect.any(String) },
+    schemaAgeSeconds: expect.any(Number),
+    isLiveExact: false,
+    roles: [
+      { role: 'anon', tables: 1, withoutRowSecurity: ['public.book'] },
+      { role: 'authenticated', tables: 0, withoutRowSecurity: [] },
+    ],
+    mail: { transport: 'inbox', waiting: expect.any(Number), oldestSeconds: expect.any(Number) },
+    hasUsers: expect.any(Boolean),
+    hasOwnTemplates: false,
+  });
+  expect(health.versions.authMigration).toBeGreaterThan(0);
+  expect(JSON.stringify(health)).not.toMatch(/authenticator|postgresql:|test:/);
 });

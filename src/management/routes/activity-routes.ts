@@ -1,10 +1,22 @@
-/** The routes for what the gateway has done lately. They name roles and operations of clients, so they are for operators. */
+/**
+ * The routes for how the gateway is and what it has done lately. They name roles, tables and operations of clients, so they are
+ * for operators.
+ */
 import { readRequestFilter, recentRequests, requestFilters, usage } from '../../server/recent/recent-schemas.ts';
 import { ManagementError } from '../management-error.ts';
+import { projectHealth, readHealth } from '../project-health.ts';
 import type { ManagementRoutes } from './management-route-table.ts';
 
 /** The routes. */
 export const activityRoutes: ManagementRoutes = {
+  'GET /health': {
+    access: 'project:operate',
+    id: 'readHealth',
+    summary: 'Read whether all is well: database, schema, mail, versions, and what visitors and users see',
+    answer: projectHealth,
+    failure: 'activity_failed',
+    run: ({ project, health }) => readHealth(project, health),
+  },
   'GET /requests': {
     access: 'project:operate',
     id: 'listRequests',

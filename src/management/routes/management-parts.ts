@@ -6,6 +6,7 @@ import type { ReceiveEvents } from '../../email/events/receive-events.ts';
 import type { RecentRequests, RequestFilter, Usage } from '../../server/recent/recent-schemas.ts';
 import type { AccessOverview } from '../access/access-schemas.ts';
 import type { ManagedProject } from '../managed-project.ts';
+import type { HealthParts } from '../project-health.ts';
 import type { DeliverMessage } from '../templates/send-draft.ts';
 
 /** Largest body in bytes: enough for all fourteen emails. */
@@ -26,6 +27,8 @@ export interface ManagementParts {
   readonly readAccess: () => Promise<AccessOverview>;
   /** Roles that requests may use; `*`: any. */
   readonly allowedRoles: Config['allowedRoles'];
+  /** How the parts of this process are. */
+  readonly health: HealthParts;
   /** What all processes of this gateway have done. */
   readonly recent: {
     readonly requests: (filter: RequestFilter) => Promise<RecentRequests>;

@@ -1,9 +1,11 @@
 /** The frame of the studio: menu, page, and what replaces it while the user is signed out or the server away. */
 import { Component, type ReactNode, Suspense, use, useEffect, useRef } from 'react';
+import { Link } from './components/link.tsx';
 import { Problem } from './components/problem.tsx';
 import { SignIn, SignInAgain } from './components/sign-in.tsx';
 import { Frame } from './frame.tsx';
 import { studioPages } from './pages.tsx';
+import { ask, isServerThere } from './shared/api.ts';
 import { goTo, usePlace } from './shared/router.ts';
 import { projectName, session } from './shared/session.ts';
 import { useStore } from './shared/store.ts';
@@ -25,7 +27,7 @@ function Pages({ entering }: { readonly entering: Promise<string | null> }) {
   const page = studioPages.find(({ path }) => path === segments[0]) ?? null;
   const isAtStart = segments.length === 0;
   useEffect(() => {
-    if (isAtStart && kind !== 'none') goTo('graphql', { replace: true });
+    if (isAtStart && kind !== 'none') goTo('home', { replace: true });
   }, [isAtStart, kind]);
   useFocusOnPage(page?.path ?? null);
   useEffect(() => {
@@ -37,7 +39,9 @@ function Pages({ entering }: { readonly entering: Promise<string | null> }) {
     <Frame page={page}>
       {page === null ? (
         isAtStart ? null : (
-          <Problem title="Page not found">Choose a page from the menu.</Problem>
+          <Problem title="Page not found">
+            Choose a page from the menu, or go <Link to="home">home</Link>.
+          </Problem>
         )
       ) : (
         <FaultBoundary key={page.path}>
@@ -73,14 +77,28 @@ class FaultBoundary extends Component<FaultBoundaryProps, { readonly hasFault: b
   }
 
   override render(): ReactNode {
-    if (!this.state.hasFault) return this.props.children;
-    return (
-      <Problem title="This page failed to load">
-        The server may be down, or the studio may have been updated. What you typed is kept.{' '}
-        <button type="button" onClick={() => location.reload()}>
-          Reload
-        </button>
-      </Problem>
-    );
+    return this.state.hasFault ? <FailedPage /> : this.props.children;
   }
+}
+
+/** Opens the page when a server that was away is back. */
+function FailedPage() {
+  const isThere = useStore(isServerThere);
+  const wasAway = useRef(false);
+  // Finds out whether it is away, which the notice above the page then says.
+  useEffect(() => void ask('/health').catch(() => {}), []);
+  useEffect(() => {
+    if (!isThere) wasAway.current = true;
+    // The browser keeps the failure of what it could not load.
+    else if (wasAway.current) location.reload();
+  }, [isThere]);
+  if (!isThere) return <p className="loading">The page opens as soon as the server is back.</p>;
+  return (
+    <Problem title="This page failed to load">
+      The studio may have been updated.{' '}
+      <button type="button" onClick={() => location.reload()}>
+        Reload
+      </button>
+    </Problem>
+  );
 }

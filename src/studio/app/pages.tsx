@@ -8,6 +8,7 @@ import {
   DataIcon,
   DeliveriesIcon,
   GraphqlIcon,
+  HomeIcon,
   InboxIcon,
   LiveIcon,
   LogsIcon,
@@ -49,10 +50,21 @@ const LivePage = lazy(async () => ({ default: (await import('./pages/live/live-p
 const SettingsPage = lazy(async () => ({ default: (await import('./pages/settings/settings-page.tsx')).SettingsPage }));
 const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
 
+const HomePage = lazy(async () => ({ default: (await import('./pages/home/home-page.tsx')).HomePage }));
+
 const session = { needsSession: true };
 
 /** All pages. */
 export const studioPages: readonly StudioPage[] = [
+  {
+    path: 'home',
+    title: 'Home',
+    part: '',
+    icon: HomeIcon,
+    words: 'health keys urls status',
+    ...session,
+    Page: HomePage,
+  },
   {
     path: 'data',
     title: 'Data',

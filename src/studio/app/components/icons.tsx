@@ -72,6 +72,9 @@ export const ThemeIcon = icon('M10 3a7 7 0 0 0 0 14', 'M10 3a7 7 0 0 1 0 14z');
 /** A door with an arrow. */
 export const LeaveIcon = icon('M8 3H4.5A1.5 1.5 0 0 0 3 4.5v11A1.5 1.5 0 0 0 4.5 17H8M8 10h9m-3-3l3 3-3 3');
 
+/** A tick. */
+export const TickIcon = icon('M4.5 10.5l3.5 3.5l7.5-8');
+
 /** A cross. */
 export const CloseIcon = icon('M5 5l10 10M15 5L5 15');
 

@@ -7,13 +7,13 @@ import { Link } from '../../components/link.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Empty, Fault, OperatorsOnly, Waiting } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
+import { UsageCharts } from '../../components/usage-charts.tsx';
 import { type Command, useCommands } from '../../shared/commands.ts';
+import { durationText, type FoundRequests, hasFailed, useRequests, useUsage } from '../../shared/recent.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { session, useMayOperate } from '../../shared/session.ts';
 import { useMedia, useStore } from '../../shared/store.ts';
-import { durationText, type FoundRequests, hasFailed, useRequests, useUsage } from './read-recent.ts';
 import { RequestDetail } from './request-detail.tsx';
-import { UsageCharts } from './usage-charts.tsx';
 import './logs.css';
 
 /** The page. */

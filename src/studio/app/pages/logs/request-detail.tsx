@@ -6,7 +6,7 @@ import { CloseIcon } from '../../components/icons.tsx';
 import { Link } from '../../components/link.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Empty, Waiting } from '../../components/problem.tsx';
-import { durationText, useRequest } from './read-recent.ts';
+import { durationText, useRequest } from '../../shared/recent.ts';
 
 interface DetailProps {
   readonly id: string;

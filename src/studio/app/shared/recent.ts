@@ -1,8 +1,8 @@
 /** The last requests and the last hour, read again and again while somebody looks. */
 import { useEffect } from 'react';
-import type { RecentRequest, RecentRequests, Usage } from '../../../../server/recent/recent-schemas.ts';
-import { type Answer, useAnswer } from '../../shared/requests.ts';
-import { askProject } from '../../shared/session.ts';
+import type { RecentRequest, RecentRequests, Usage } from '../../../server/recent/recent-schemas.ts';
+import { type Answer, useAnswer } from './requests.ts';
+import { askProject } from './session.ts';
 
 /** Reads again after each answer or failure. In a tab that nobody sees it ends, and the return to the window begins it again. */
 function useAgain({ value, problem, readAgain }: Answer<unknown>, afterMs: number): void {

@@ -1,8 +1,8 @@
 /** The last hour as three charts: requests with errors, durations, and the pool of connections. */
 import { useMemo } from 'react';
-import type { Usage, UsageMinute } from '../../../../server/recent/recent-schemas.ts';
-import { Chart, type Series } from '../../components/chart.tsx';
-import { durationText } from './read-recent.ts';
+import type { Usage, UsageMinute } from '../../../server/recent/recent-schemas.ts';
+import { durationText } from '../shared/recent.ts';
+import { Chart, type Series } from './chart.tsx';
 
 /** The charts. */
 export function UsageCharts({ usage }: { readonly usage: Usage }) {

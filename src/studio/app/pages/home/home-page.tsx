@@ -1,0 +1,191 @@
+/** The first page: is everything well, where things are, what happened in the last hour, and what a new project does next. */
+import type { ReactNode } from 'react';
+import type { ProjectHealth } from '../../../../management/project-health.ts';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Link } from '../../components/link.tsx';
+import { Fault, OperatorsOnly } from '../../components/problem.tsx';
+import { RequestsChart } from '../../components/usage-charts.tsx';
+import { useUsage } from '../../shared/recent.ts';
+import { useAnswer } from '../../shared/requests.ts';
+import { askProject, session, useMayOperate } from '../../shared/session.ts';
+import { useStore } from '../../shared/store.ts';
+import { NextSteps } from './next-steps.tsx';
+import './home.css';
+
+/** The page. */
+export function HomePage() {
+  const mayOperate = useMayOperate();
+  return (
+    <>
+      <header className="page-head">
+        <h1>Home</h1>
+      </header>
+      {mayOperate ? <Home /> : <OperatorsOnly />}
+    </>
+  );
+}
+
+function Home() {
+  const { value: health, problem } = useAnswer(
+    'health',
+    async (signal) => (await askProject<ProjectHealth>('health', { signal })).body,
+  );
+  const { value: usage } = useUsage();
+  const requests = usage?.minutes.reduce((sum, minute) => sum + minute.requests, 0) ?? 0;
+  return (
+    <div className="home">
+      <Fault>{problem?.message}</Fault>
+      <div className="home-columns">
+        <div className="home-column">
+          <section className="home-card home-health" aria-label="Health">
+            {health !== null && <Health health={health} />}
+          </section>
+          <section className="home-card home-hour" aria-label="Last hour">
+            {usage !== null && <RequestsChart usage={usage} />}
+            <Link to="logs" className="small">
+              All requests
+            </Link>
+          </section>
+        </div>
+        <div className="home-column">
+          {health !== null && <NextSteps health={health} hasRequests={requests > 0} />}
+          <Addresses health={health} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** What somebody should look at. */
+function worriesOf({ isReady, reason, roles, mail, versions }: ProjectHealth): readonly ReactNode[] {
+  const open = roles.flatMap(({ role, withoutRowSecurity: names }) => (names.length === 0 ? [] : [{ role, names }]));
+  return [
+    ...(isReady ? [] : [reason]),
+    ...(versions.authMigration === null
+      ? ['The database has no auth tables. They are made by pgreflect init --auth.']
+      : []),
+    ...open.map(({ role, names }) => (
+      <>
+        {role} sees {names.length} {names.length === 1 ? 'table' : 'tables'} without row security:{' '}
+        <code>{names.slice(0, 3).join(', ')}</code>
+        {names.length > 3 && ` and ${names.length - 3} more`}
+      </>
+    )),
+    ...(mail.oldestSeconds > 600
+      ? [`An email has waited for ${Math.round(mail.oldestSeconds / 60)} minutes. Deliveries says why.`]
+      : []),
+  ];
+}
+
+const transports = {
+  inbox: 'kept in the inbox: no mail server is set',
+  server: 'a mail server',
+  service: 'a mail service',
+  hook: 'a hook',
+} as const;
+
+function Health({ health }: { readonly health: ProjectHealth }) {
+  const { versions, database, schemaAgeSeconds, isLiveExact, roles, mail, isReady } = health;
+  const worries = worriesOf(health);
+  const state = !isReady ? 'bad' : worries.length > 0 ? 'mixed' : 'well';
+  const title = { bad: 'Requests cannot be answered', mixed: 'Look at this', well: 'All is well' }[state];
+  return (
+    <>
+      <h2 className="home-state" data-state={state}>
+        {title}
+      </h2>
+      {worries.length > 0 && (
+        <ul className="home-worries">
+          {worries.map((worry, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: they have no names
+            <li key={index}>{worry}</li>
+          ))}
+        </ul>
+      )}
+      <dl className="home-facts">
+        <Fact name="Database">
+          PostgreSQL {versions.postgres}, {database.name}
+        </Fact>
+        <Fact name="Schema">
+          {schemaAgeSeconds === null ? 'not read yet' : `read ${ageText(schemaAgeSeconds)} ago`}
+          {roles.map(({ role, tables }) => (
+            <span key={role}>
+              , {role} sees {tables} {tables === 1 ? 'table' : 'tables'}
+            </span>
+          ))}
+        </Fact>
+        <Fact name="Mail">
+          {transports[mail.transport]}
+          {mail.waiting > 0 && `, ${mail.waiting} waiting`}
+        </Fact>
+        <Fact name="Live">{isLiveExact ? 'after each change' : 'at an interval'}</Fact>
+        <Fact name="pgreflect">
+          {versions.pgreflect}
+          {versions.authMigration !== null && `, auth migration ${versions.authMigration}`}
+        </Fact>
+      </dl>
+      <p className="small soft">
+        More findings, each with the SQL that fixes it: <code>pgreflect check</code>
+      </p>
+    </>
+  );
+}
+
+function ageText(seconds: number): string {
+  if (seconds < 120) return `${seconds} seconds`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} hours` : `${Math.round(seconds / 86_400)} days`;
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** The URLs and keys. */
+function Addresses({ health }: { readonly health: ProjectHealth | null }) {
+  const now = useStore(session);
+  if (now.kind === 'none') return null;
+  const { ref, keys } = now.project;
+  const { origin } = location;
+  return (
+    <section className="home-card" aria-label="Connect">
+      <h2>Connect</h2>
+      <dl className="home-facts">
+        <Copied name="GraphQL" text={`${origin}/graphql/v1`} />
+        <Copied name="Auth" text={`${origin}/auth/v1`} />
+        {keys !== null && keys.anon !== '' && <Copied name="Anon key" text={keys.anon} />}
+        {keys !== null && keys.service !== '' && <Copied name="Service key" text={keys.service} isSecret />}
+        <Copied name="Project ref" text={ref} />
+        {health !== null && (
+          <Copied name="Database" text={`${health.database.host}:${health.database.port}/${health.database.name}`} />
+        )}
+      </dl>
+      <Link to="api-docs" className="small">
+        Code for your client
+      </Link>
+    </section>
+  );
+}
+
+interface CopiedProps {
+  readonly name: string;
+  readonly text: string;
+  readonly isSecret?: boolean;
+}
+
+function Copied({ name, text, isSecret = false }: CopiedProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd className="home-copied">
+        <code title={isSecret ? undefined : text}>{isSecret ? '•'.repeat(24) : text}</code>
+        <CopyButton text={text} what={name} />
+      </dd>
+    </div>
+  );
+}

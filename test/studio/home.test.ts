@@ -1,0 +1,95 @@
+/** The page Home in a real browser: the first page, small, with the state of the project, its addresses, and steps that tick off. */
+import { beforeAll, expect, test, vi } from 'vitest';
+import { anonKey } from '../support/http.ts';
+import { picture, startStudio, type TestStudio, violations } from './studio.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 240_000 });
+
+let studio: TestStudio;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+
+test('the first page after sign-in loads less than 200 kB and says whether all is well, where things are, and what to do next', async () => {
+  const { page, problems, foreign } = await studio.visit('', {
+    isFirst: true,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/studio/home');
+  const health = page.getByRole('region', { name: 'Health' });
+  await health.getByText(/PostgreSQL \d+/).waitFor();
+  await health.getByText(/anon sees \d+ tables/).waitFor();
+  await health.getByText('kept in the inbox: no mail server is set').waitFor();
+  await page.getByRole('figure').getByText('Requests a minute').waitFor();
+  const bytes = await page.evaluate(() =>
+    (performance.getEntries() as PerformanceResourceTiming[]).reduce(
+      (sum, { transferSize = 0 }) => sum + transferSize,
+      0,
+    ),
+  );
+  expect(bytes).toBeGreaterThan(20_000);
+  expect(bytes).toBeLessThan(200_000);
+  expect(await violations(page)).toEqual([]);
+
+  const connect = page.getByRole('region', { name: 'Connect' });
+  await connect.getByRole('button', { name: 'Copy Anon key' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(anonKey);
+  await connect.getByText(`${studio.url}/graphql/v1`, { exact: true }).waitFor();
+  const { hostname, port, pathname, password } = new URL(studio.database.urlAs('authenticator', 'test'));
+  await connect.getByText(`${hostname}:${port}${pathname}`, { exact: true }).waitFor();
+  expect(password).not.toBe('');
+  expect(await page.content()).not.toContain('authenticator');
+
+  const steps = page.getByRole('region', { name: 'Next steps' });
+  const done = () => steps.getByRole('listitem').filter({ hasText: '(done)' }).allTextContents();
+  const first = await done();
+  expect(first.some((step) => step.includes('Show a table to a role'))).toBe(true);
+  expect(first.some((step) => /request|user|email/.test(step))).toBe(false);
+  await picture(page, 'home');
+  await fetch(`${studio.url}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: anonKey, 'content-type': 'application/json' },
+    body: '{"query":"{ __typename }"}',
+  });
+  await studio.ask('/signup', { email: 'ana@mail.test', password: 'a good password' });
+  await studio.patch({ mailer_subjects_confirmation: 'Welcome' });
+  await page.reload();
+  await expect.poll(async () => (await done()).length).toBe(first.length + 3);
+  await steps.getByRole('button', { name: 'Dismiss' }).click();
+  await steps.waitFor({ state: 'detached' });
+  await page.reload();
+  await health.getByText(/PostgreSQL \d+/).waitFor();
+  expect(await steps.count()).toBe(0);
+  expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+});
+
+test('a table without row security is named on the page Home, and on a phone in the dark it is whole', async () => {
+  await studio.database.query('create table public.open (id int primary key); grant select on public.open to anon');
+  await studio.database.query('notify pgreflect');
+  const { page } = await studio.visit('home', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+  const named = page.getByText(/anon sees \d+ tables? without row security: .*open/);
+  const read = async () => {
+    await page.reload();
+    await page.getByText(/PostgreSQL/).waitFor();
+    return named.count();
+  };
+  await expect.poll(read).toBe(1);
+  expect(await violations(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+});
+
+test('an unknown page leads home, and a page that is first opened while the server is away opens when it is back', async () => {
+  const { page } = await studio.visit('nowhere', { isFirst: true });
+  await page.getByRole('alert').getByRole('link', { name: 'home' }).click();
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  await page.getByText(/PostgreSQL \d+/).waitFor();
+  const start = await studio.stop();
+  await page.getByRole('link', { name: 'Live', exact: true }).click();
+  await page.getByText('The server is not responding.').waitFor();
+  await page.getByText('The page opens as soon as the server is back.').waitFor();
+  await start();
+  await page.getByRole('heading', { name: 'Live' }).waitFor();
+  await page.getByText('Nobody subscribes now').waitFor();
+});
