@@ -26,6 +26,8 @@ import { type Management, openManagement } from './management/open-management.ts
 import type { ManagementParts, RequestKind } from './management/routes/management-parts.ts';
 import type { AuthStart } from './management/templates/configured-templates.ts';
 import type { OwnPool } from './postgres/migrations/own-pool.ts';
+import { runStatements } from './postgres/system/run-statements.ts';
+import { loginOf } from './postgres/wire/login.ts';
 import { busyness, createReporter, type Gather, type Reports, readersOf, type Wanted } from './reports.ts';
 import { addRoutes, type RouteParts } from './routes.ts';
 import { createAuthenticator } from './server/caller/authenticate.ts';
@@ -326,10 +328,16 @@ function managementParts(parts: Parts, gather?: Gather): ManagementParts {
     describeSchema: createSchemaDescriber(graphql.reflector),
     describeTable: createTableDescriber(graphql.reflector),
     readAccess: () => readAccessOverview(graphql.systemPool, config.schemas, accessRolesOf(config)),
+    runStatements: mayRunStatements(config) ? (text) => runStatements(loginOf(config, 'adminDatabaseUrl'), text) : null,
     allowedRoles: config.allowedRoles,
     recent: readersOf(parts, gather),
     health: healthParts(parts),
   };
+}
+
+/** Whether the admin connection is another one than that of requests. */
+function mayRunStatements({ adminDatabaseUrl, databaseUrl }: Config): boolean {
+  return adminDatabaseUrl !== databaseUrl;
 }
 
 /** Those of the keys first. */

@@ -5,7 +5,7 @@ import { sameText } from '../shared/same-text.ts';
 import type { ManagedProject } from './managed-project.ts';
 import { fixedTokenId, type ManagementCaller } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
-import { accessScopes, findAccessToken } from './tokens/access-tokens.ts';
+import { findAccessToken, usualScopes } from './tokens/access-tokens.ts';
 
 /** Whose token it is, and where the request comes from. */
 interface Bearer {
@@ -75,7 +75,7 @@ async function findCaller(
     return {
       tokenId: fixedTokenId,
       by: 'the access token of the project (--access-token)',
-      scopes: accessScopes,
+      scopes: usualScopes,
       projectRef: null,
     };
   }

@@ -18,7 +18,7 @@ const securitySchemes = {
 } as const;
 
 /** What a request shows of its caller. */
-export type SecurityScheme = keyof typeof securitySchemes;
+type SecurityScheme = keyof typeof securitySchemes;
 
 /** One operation. */
 export interface ApiOperation {

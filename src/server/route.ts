@@ -16,6 +16,7 @@ type Access =
   | 'auth_config:write'
   | 'project:read'
   | 'project:operate'
+  | 'database:write'
   | 'any_scope';
 
 /** Parameters by name. A sentence describes an optional text. */

@@ -188,7 +188,9 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
     warn('read replica removed; the other replicas and the primary serve queries', {
       replica,
       reason,
-      ...(fix !== undefined && { hint: `It is not known yet whether it follows the new primary. To know at once: ${fix};` }),
+      ...(fix !== undefined && {
+        hint: `It is not known yet whether it follows the new primary. To know at once: ${fix};`,
+      }),
     }),
   worker_ready: ({ worker, pid }) => info('worker ready', { worker, workerPid: pid }),
   worker_ended: ({ worker, code, signal }) => error('worker exited; replacing it', { worker, code, signal }),

@@ -330,7 +330,7 @@ describe('what was made for one purpose serves no other', () => {
     }
     expect(opened).toEqual([
       ...['key anonKey', 'key serviceKey', 'bearer anonKey', 'bearer serviceKey', 'bearer user', 'user user'],
-      ...['admin serviceKey', 'management accessToken', 'inbox accessToken', 'studio accessToken'],
+      ...['admin serviceKey', 'admin accessToken', 'management accessToken', 'inbox accessToken', 'studio accessToken'],
       ...['refresh refresh', 'link hash', 'ticket ticket'],
     ]);
   });

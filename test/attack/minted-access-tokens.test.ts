@@ -8,6 +8,7 @@ import {
   accessScopes,
   createAccessToken,
   lockAccessToken,
+  usualScopes,
 } from '../../src/management/tokens/access-tokens.ts';
 import {
   addToken,
@@ -148,7 +149,7 @@ test('a token that is revoked while a request waits creates no token', async () 
 const statusOf = async (token: string) => (await managed.call({ token: `Bearer ${token}` })).status;
 
 test('with a token, all die that were made with it, and with those; the list names who made them', async () => {
-  const mint = async (maker: string) => (await ask(maker, 'POST', { ...wanted, scopes: accessScopes })).body;
+  const mint = async (maker: string) => (await ask(maker, 'POST', { ...wanted, scopes: usualScopes })).body;
   const stolen = await addToken(database, { scopes: accessScopes });
   const child = await mint(stolen);
   const grandchild = await mint(child.token);

@@ -2,8 +2,9 @@
  * The page Access in a real browser: what roles may do, why not, and the SQL that changes it.
  */
 import { beforeAll, expect, test, vi } from 'vitest';
+import { usualScopes } from '../../src/management/tokens/access-tokens.ts';
 import { addToken } from '../management/management.ts';
-import { picture, startStudio, type TestStudio, violations } from './studio.ts';
+import { followMenu, picture, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -56,6 +57,28 @@ test('a table shows what each role may do and why not, and collects the SQL that
   await page.evaluate(() => dispatchEvent(new Event('focus')));
   await grid.getByRole('link', { name: 'authenticated: read none, insert some, update none, delete none' }).waitFor();
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+});
+
+test('whoever has the scope applies the collected SQL, all or none, and sees its effect', async () => {
+  const scopes = [...usualScopes, 'database:write'] as const;
+  const { page } = await studio.visit('', { entry: 'stranger' });
+  await page.getByLabel('Access token').fill(await addToken(studio.database, { scopes }));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await followMenu(page, 'Access');
+  await page.getByLabel('Search tables').fill('odd');
+  const grid = page.getByRole('grid', { name: 'Tables and roles' });
+  await grid.getByRole('link', { name: /^anon: read none/ }).click();
+  await page.getByRole('button', { name: 'Grant select anon' }).click();
+  await page.getByRole('button', { name: 'Changes 1' }).click();
+  const statement = page.getByRole('textbox', { name: 'Statement 1' });
+  const right = await statement.inputValue();
+  await statement.fill(`${right} select 1 / 0;`);
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('division by zero (22012)').waitFor();
+  await statement.fill(right);
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The statements have run.').waitFor();
+  await grid.getByRole('link', { name: /^anon: read all/ }).waitFor();
 });
 
 test('a view that reads past row security is marked, and functions say whose rights they have', async () => {

@@ -9,7 +9,7 @@ import { addToken } from '../management/management.ts';
 import { defaultTemplates } from '../support/default-templates.ts';
 import { serviceKey } from '../support/http.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
-import { chooseUser, startStudio, type TestStudio, violations } from './studio.ts';
+import { chooseUser, followMenu, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -179,7 +179,7 @@ test('on a phone the list comes first, and nothing is rendered before an email w
   const { page } = await studio.visit('users', { viewport: { width: 390, height: 844 } });
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname.split('/').at(-1) ?? ''));
-  await page.getByRole('link', { name: 'Emails' }).click();
+  await followMenu(page, 'Emails');
   await page.getByRole('link', { name: 'Magic link' }).waitFor();
   await page.waitForLoadState('networkidle');
   expect(asked).toContain('emails');
@@ -331,7 +331,7 @@ test('a draft survives other pages, a reload and a server that is away', async (
   await page.getByText('The studio retries every two seconds').waitFor();
   // Its code was not loaded before; what is shown already goes on.
   await page.getByRole('link', { name: 'Inbox' }).click();
-  await page.getByText('This page failed to load').waitFor();
+  await page.getByText('The page opens as soon as the server is back.').waitFor();
   await page.goBack();
   await startAgain();
   await page.getByText('The studio retries every two seconds').waitFor({ state: 'hidden' });

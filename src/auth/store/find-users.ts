@@ -14,7 +14,7 @@ import { selectUser } from './users.ts';
 export const userStates = ['deleted', 'banned', 'anonymous', 'confirmed', 'invited', 'unconfirmed'] as const;
 
 /** One of them. */
-export type UserState = (typeof userStates)[number];
+type UserState = (typeof userStates)[number];
 
 /** What users are ordered by. */
 export const userOrders = ['created_at', 'last_sign_in_at', 'email'] as const;

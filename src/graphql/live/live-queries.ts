@@ -118,7 +118,8 @@ export class LiveQueries {
       onReset: (mode) => {
         this.#reads.reset(mode.isWatched);
         // What they read is to be known soon, but runs for each change of the catalog are many.
-        for (const group of this.#groups.values()) group.intervalMs = this.#intervalMs(mode.isExact && mode.isNew);
+        for (const group of this.#groups.values())
+          group.intervalMs = this.#intervalMs(mode.isExact && (mode.isNew || !group.isAsked));
       },
       hasOtherTables: () => this.#reads.hasChanged(),
       observe,

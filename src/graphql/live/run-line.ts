@@ -2,7 +2,7 @@
  * The line of groups that are to run, and how much of the database they get.
  *
  * Live queries never starve requests: they use at most a quarter of the connections, rest after each run in proportion
- * to what it took, and begin none while requests wait for a connection. Beside requests they get a twelfth of the time, a
+ * to what it took, and begin none while requests wait for a connection. Beside requests they get a sixth of the time, a
  * few at once, so that few requests meet them. Several light ones share a write (postgres/pool/flight-batch.ts).
  * Callers take turns, and slow queries never take all places.
  */
@@ -32,7 +32,7 @@ const together = 16;
 const besideRequests: Pace = { places: 2, together: 4 };
 /** The pause after runs as a part of their duration, without requests and beside them. */
 const leastRest = 1 / 3;
-const restBeside = 11;
+const restBeside = 5;
 /** Requests count from this part of the time on. */
 const leastBusy = 0.1;
 /** From this duration on, in milliseconds, a query runs alone. */

@@ -25,6 +25,8 @@ export interface ManagementParts {
   readonly describeTable: (role: string, name: string) => Promise<unknown>;
   /** Who may do what with the exposed tables, now. @throws DatabaseError */
   readonly readAccess: () => Promise<AccessOverview>;
+  /** Runs SQL of an operator, all or none; null without an admin connection. @returns Warnings. @throws DatabaseError */
+  readonly runStatements: ((statements: string) => Promise<readonly string[]>) | null;
   /** Roles that requests may use; `*`: any. */
   readonly allowedRoles: Config['allowedRoles'];
   /** How the parts of this process are. */

@@ -57,7 +57,8 @@ interface Asked {
   readonly reply: FastifyReply;
 }
 
-const ofBodies = ['invalid_body', 'validation_failed', 'body_too_large', 'unsupported_media_type'] as const;
+/** Refusals of bodies. */
+export const ofBodies = ['invalid_body', 'validation_failed', 'body_too_large', 'unsupported_media_type'] as const;
 
 // Loaded with the first draft: it needs the whole template engine.
 const loadDrafts = () => import('../templates/email-drafts.ts');
@@ -300,8 +301,8 @@ function sendConfig(reply: FastifyReply, { digest }: ManagedProject, snapshot: C
   return presentConfig(snapshot, digest);
 }
 
-/** @throws ManagementError `unsupported_media_type`, `invalid_body` */
-function readBody({ headers, body }: FastifyRequest): unknown {
+/** The JSON of a body. @throws ManagementError `unsupported_media_type`, `invalid_body` */
+export function readBody({ headers, body }: FastifyRequest): unknown {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (!/^application\/([\w.-]+\+)?json$/.test(type)) throw new ManagementError('unsupported_media_type');
   const encoding = headers['content-encoding'];
@@ -320,7 +321,8 @@ function headerText(text: string): string {
   return line.length > 4000 ? `${line.slice(0, 4000)}...` : line;
 }
 
-async function toTokenRequest(
+/** What a change by an operator needs, with its row of the audit log. */
+export async function toTokenRequest(
   { project: { pool, clock, ref, store } }: ManagementParts,
   { state }: FastifyRequest,
   caller: ManagementCaller,

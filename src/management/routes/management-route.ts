@@ -19,11 +19,18 @@ import { demand, type ManagementCaller } from '../management-caller.ts';
 import { ManagementError, type ManagementErrorCode } from '../management-error.ts';
 import { accessRoutes } from './access-routes.ts';
 import { activityRoutes } from './activity-routes.ts';
+import { databaseRoutes } from './database-routes.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
 import { type ManagementParts, maxManagementBodyBytes, type RequestKind } from './management-parts.ts';
 import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
 
-const ofTokens: readonly ManagementRoute[] = routesOf(configRoutes, accessRoutes, deliveryRoutes, activityRoutes);
+const ofTokens: readonly ManagementRoute[] = routesOf(
+  configRoutes,
+  accessRoutes,
+  databaseRoutes,
+  deliveryRoutes,
+  activityRoutes,
+);
 
 /** All routes. */
 export const managementRoutes: readonly (ManagementRoute | OpenManagementRoute)[] = [...ofTokens, eventRoute];

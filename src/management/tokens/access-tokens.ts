@@ -8,15 +8,18 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { accessTokenPrefix } from '../../shared/bearer-token.ts';
 
+/** The scopes that the token of the options has, and the token for the studio: all but SQL. */
+export const usualScopes = ['auth_config:read', 'auth_config:write', 'project:read', 'project:operate'] as const;
+
 /** The scopes of tokens. */
-export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:read', 'project:operate'] as const;
+export const accessScopes = [...usualScopes, 'database:write'] as const;
 
 /** One of the scopes. */
 export type AccessScope = (typeof accessScopes)[number];
 
-/** Creates a token for everything that the studio offers. Its type is the text itself, by which the studio is checked. */
+/** Creates a token for all pages of the studio. Its type is the text itself, by which the studio is checked. */
 export const operatorTokenCommand =
-  `pgreflect tokens create --scope ${accessScopes.join(',') as Joined<typeof accessScopes>}` as const;
+  `pgreflect tokens create --scope ${usualScopes.join(',') as Joined<typeof usualScopes>}` as const;
 
 type Joined<Names extends readonly string[]> = Names extends readonly [
   infer First extends string,

@@ -22,6 +22,7 @@ import {
   listAccessTokens,
   lockAccessToken,
   revokeAccessToken,
+  usualScopes,
 } from './access-tokens.ts';
 
 const time = about(text, { format: 'date-time' });
@@ -70,11 +71,11 @@ export interface TokenRequest {
   readonly audit: AuditToken;
 }
 
-/** Writes a row of the audit log, in the transaction `tx`. */
+/** Writes a row of the audit log about an operator, in the transaction `tx`. */
 export type AuditToken = (
   tx: Queryable,
   request: TokenRequest,
-  action: 'access_token_created' | 'access_token_revoked',
+  action: 'access_token_created' | 'access_token_revoked' | 'statements_run',
   traits: Readonly<Record<string, unknown>>,
 ) => Promise<void>;
 
@@ -146,7 +147,7 @@ async function ownRights(
   { tokenId }: ManagementCaller,
   now: Date,
 ): Promise<Pick<AccessToken, 'scopes' | 'expiresAt'>> {
-  if (tokenId === fixedTokenId) return { scopes: accessScopes, expiresAt: null };
+  if (tokenId === fixedTokenId) return { scopes: usualScopes, expiresAt: null };
   const own = await lockAccessToken(tx, tokenId, now);
   if (own === null) throw new ManagementError('unauthorized');
   return own;

@@ -31,6 +31,8 @@ export interface DriverClient {
   query(object: { submit(connection: DriverConnection): void }): unknown;
   /** `I` outside a transaction; as of the last answer. */
   getTransactionStatus(): string | null;
+  /** Warnings and notices of the server. */
+  on(event: 'notice', listener: (notice: { readonly code?: string; readonly message?: string }) => void): unknown;
   /** Returns it to the pool, or closes it. */
   release(destroy: boolean): void;
 }

@@ -117,7 +117,7 @@ function round(ms: number): number {
 }
 
 /** Whether something went wrong with a request. */
-export function hasFailed({ status, codes, aborted }: Pick<RecentRequest, 'status' | 'codes' | 'aborted'>): boolean {
+function hasFailed({ status, codes, aborted }: Pick<RecentRequest, 'status' | 'codes' | 'aborted'>): boolean {
   return aborted || status >= 400 || codes.length > 0;
 }
 

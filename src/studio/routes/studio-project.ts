@@ -16,6 +16,7 @@ export const studioProject = named(
     scopes: about(listOf(text), 'Of the token.'),
     keys: orNull(objectOf({ anon: text, service: about(text, 'Empty unless the project is local.') })),
     roles: objectOf({ anon: text, authenticated: text, service: text }),
+    hasAdminConnection: about(flag, 'Whether SQL can be run, with the scope `database:write`.'),
     isEmailCaptured: flag,
     exampleOperations: listOf(text),
   }),
@@ -37,6 +38,7 @@ export async function describeProject(
     scopes,
     keys: await keysFor(scopes, config),
     roles: { anon: config.anonRole, authenticated: config.authenticatedRole, service: config.serviceRole },
+    hasAdminConnection: config.adminDatabaseUrl !== config.databaseUrl,
     isEmailCaptured: inbox?.isCaptured() ?? false,
     exampleOperations: config.exampleOperations,
   };

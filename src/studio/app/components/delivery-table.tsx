@@ -41,7 +41,7 @@ function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly 
         {userId === null && <span className="badge">test</span>}
       </th>
       {!isOfOneUser && (
-        <td>{userId === null ? recipient : <Link to={`users/${userId}`}>{recipient ?? 'user'}</Link>}</td>
+        <td>{userId === null ? recipient : <Link to={`users/${userId}?tab=emails`}>{recipient ?? 'user'}</Link>}</td>
       )}
       <td>
         <span className={isThere(state) ? 'badge on' : 'badge changed'}>

@@ -36,7 +36,7 @@ export function Toasts() {
   return (
     <Toast.Provider toastManager={manager} limit={3}>
       <Toast.Portal>
-        <Toast.Viewport className="toasts">
+        <Toast.Viewport className="toasts" aria-label="Recent actions">
           <ToastList />
         </Toast.Viewport>
       </Toast.Portal>

@@ -6,8 +6,6 @@ import { createStore, type Store } from './store.ts';
 interface ApiKeys {
   readonly anon: string;
   readonly service: string;
-  /** Why the entered service key was dropped. */
-  readonly refusal?: string;
 }
 
 const storageName = 'pgreflect:keys';
@@ -28,10 +26,4 @@ function readKeys(): ApiKeys {
 export function keepKeys(keys: ApiKeys): void {
   sessionStorage.setItem(storageName, JSON.stringify(keys));
   apiKeys.set(keys);
-}
-
-/** Drops a service key that the server refused, unless another one was entered meanwhile. */
-export function forgetService(service: string, refusal: string): void {
-  const keys = apiKeys.get();
-  if (keys.service === service) keepKeys({ ...keys, service: '', refusal });
 }

@@ -117,6 +117,12 @@ export function useMayWrite(): boolean {
   return useScopes().includes('auth_config:write');
 }
 
+/** Hook: whether the token may run SQL, on a gateway that can. */
+export function useMayRunSql(): boolean {
+  const now = useStore(session);
+  return now.kind !== 'none' && now.project.hasAdminConnection && now.project.scopes.includes('database:write');
+}
+
 /** Hook: whether the token may see plans and act as a user. */
 export function useMayOperate(): boolean {
   return useScopes().includes('project:operate');

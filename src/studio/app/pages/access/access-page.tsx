@@ -32,6 +32,8 @@ export function AccessPage() {
   const mayOperate = useMayOperate();
   const { query } = usePlace();
   const [isOpen, setOpen] = useState(false);
+  const [said, setSaid] = useState<readonly string[] | null>(null);
+  const [applied, setApplied] = useState(0);
   const count = useStore(sqlChanges).length;
   const wanted = query.get('q') ?? '';
   const find = (text: string): void => {
@@ -61,16 +63,34 @@ export function AccessPage() {
           </div>
         )}
       </header>
-      {mayOperate ? <Access wanted={wanted.toLowerCase()} /> : <OperatorsOnly />}
-      {isOpen && <ChangesDialog onClose={() => setOpen(false)} />}
+      <div role="status">
+        {said !== null && (
+          <p className={said.length === 0 ? 'notice good' : 'notice warning'}>
+            {said.length === 0
+              ? 'The statements have run.'
+              : `The statements have run. PostgreSQL warns: ${said.join('; ')}`}
+          </p>
+        )}
+      </div>
+      {mayOperate ? <Access wanted={wanted.toLowerCase()} applied={applied} /> : <OperatorsOnly />}
+      {isOpen && (
+        <ChangesDialog
+          onApplied={(warnings) => {
+            setOpen(false);
+            setSaid(warnings);
+            setApplied(applied + 1);
+          }}
+          onClose={() => setOpen(false)}
+        />
+      )}
     </>
   );
 }
 
-function Access({ wanted }: { readonly wanted: string }) {
+function Access({ wanted, applied }: { readonly wanted: string; readonly applied: number }) {
   const { segments, query } = usePlace();
   const { value: overview, problem } = useAnswer(
-    'access',
+    `access ${applied}`,
     async (signal) => (await askProject<AccessOverview>('access', { signal })).body,
   );
   useTableCommands(overview);

@@ -26,8 +26,6 @@ export const kindWords = {
 
 /** A role of the overview. */
 export type AccessRole = AccessOverview['roles'][number];
-/** The rights of one role on a table. */
-export type RoleRights = AccessTable['rights'][number];
 
 /** `read all rows`, `insert none`. */
 export function sayRight(action: Action, { rows, columns }: AccessRight): string {

@@ -1,12 +1,32 @@
-/** The collected SQL: to copy, and to download as a migration. */
+/** The collected SQL: to copy, to download as a migration, and to run where the token may. */
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { Fault } from '../../components/problem.tsx';
+import { useTask } from '../../shared/requests.ts';
+import { askProject, useMayRunSql } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { sqlChanges, toMigration } from './sql-changes.ts';
 
+interface ChangesDialogProps {
+  /** The statements have run. @param warnings What PostgreSQL says beside. */
+  readonly onApplied: (warnings: readonly string[]) => void;
+  readonly onClose: () => void;
+}
+
 /** The dialog. */
-export function ChangesDialog({ onClose }: { readonly onClose: () => void }) {
+export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
   const statements = useStore(sqlChanges);
+  const mayRun = useMayRunSql();
+  const { problem, isBusy, run } = useTask();
+  const apply = async (): Promise<void> => {
+    const body = { statements: toMigration(statements, new Date()).text };
+    const answer = await askProject<{ readonly warnings: readonly string[] }>('database/statements', {
+      method: 'POST',
+      body,
+    });
+    sqlChanges.set([]);
+    onApplied(answer.body.warnings);
+  };
   const download = (): void => {
     const { name, text } = toMigration(statements, new Date());
     const address = URL.createObjectURL(new Blob([text], { type: 'application/sql' }));
@@ -19,8 +39,10 @@ export function ChangesDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Changes as SQL" isWide onClose={onClose}>
       <p className="soft">
-        Nothing has run. Read the statements, edit them, and run them as the owner of the tables, for example as a
-        migration. The page shows the effect at the next look.
+        Nothing has run. Read the statements, edit them, and{' '}
+        {mayRun
+          ? 'apply them, all or none, or run them as a migration.'
+          : 'run them as the owner of the tables, for example as a migration. To apply them here, sign in with an access token that has the scope database:write, on a gateway with an admin connection.'}
       </p>
       {statements.length === 0 && <p className="notice">No changes. The buttons of a table add some.</p>}
       <ol className="stack">
@@ -40,12 +62,18 @@ export function ChangesDialog({ onClose }: { readonly onClose: () => void }) {
           </li>
         ))}
       </ol>
+      <Fault>{problem?.message}</Fault>
       {statements.length > 0 && (
         <div className="row end">
           <CopyButton text={toMigration(statements, new Date()).text} what="the statements" />
-          <button type="button" className="primary" onClick={download}>
+          <button type="button" className={mayRun ? undefined : 'primary'} onClick={download}>
             Download migration
           </button>
+          {mayRun && (
+            <button type="button" className="primary" disabled={isBusy} onClick={() => run(apply)}>
+              Apply
+            </button>
+          )}
         </div>
       )}
     </Dialog>

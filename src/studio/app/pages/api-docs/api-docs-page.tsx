@@ -5,13 +5,13 @@ import { useMemo, useState } from 'react';
 import { Choice } from '../../components/choice.tsx';
 import { Link } from '../../components/link.tsx';
 import { Problem, Waiting } from '../../components/problem.tsx';
+import { type CallerKind, type ClientName, clients } from '../../shared/client-code.ts';
 import { exampleFunctions, exampleTables } from '../../shared/example-operations.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { authFlows } from './auth-flows.ts';
-import { type CallerKind, type ClientName, clients } from '../../shared/client-code.ts';
 import { FlowDocs, FunctionDocs, type Project, TableDocs } from './docs-of.tsx';
 import { useRoleSdl } from './role-sdl.ts';
 

@@ -4,9 +4,9 @@ import { assertObjectType, type GraphQLSchema } from 'graphql';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { SourceCode } from '../../components/source-code.tsx';
+import { type CallerKind, type ClientName, clients, codeOf } from '../../shared/client-code.ts';
 import { type ExampleFunction, exampleOperations } from '../../shared/example-operations.ts';
 import { type AuthFlow, codeOfStep } from './auth-flows.ts';
-import { type CallerKind, type ClientName, clients, codeOf } from '../../shared/client-code.ts';
 
 /** Where the programs call, and as whom. */
 export interface Project {

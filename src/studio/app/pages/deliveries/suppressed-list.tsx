@@ -48,7 +48,7 @@ function Table({ addresses, onLift }: TableProps) {
             {address.userId === null ? (
               (address.recipient ?? 'not kept')
             ) : (
-              <Link to={`users/${address.userId}`}>{address.recipient ?? 'user'}</Link>
+              <Link to={`users/${address.userId}?tab=emails`}>{address.recipient ?? 'user'}</Link>
             )}
           </th>
           <td>{address.reason}</td>

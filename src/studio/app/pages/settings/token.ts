@@ -8,6 +8,7 @@ export const scopes = [
   { name: 'auth_config:write', title: 'Change the auth configuration and email templates' },
   { name: 'project:read', title: 'Read the GraphQL schema of every role' },
   { name: 'project:operate', title: 'Operate the project: act as any user, see plans, manage access tokens' },
+  { name: 'database:write', title: 'Run SQL statements, which the page Access collects' },
 ] as const;
 
 /** When it expires or expired. */
