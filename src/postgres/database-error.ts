@@ -240,3 +240,8 @@ export function isMissingTable({ sqlstate }: DatabaseError): boolean {
 export function isImpossibleRegex({ sqlstate, raised, primary }: DatabaseError): boolean {
   return sqlstate === 'XX000' && !raised && primary.startsWith('invalid memory alloc request size');
 }
+
+/** Something was dropped between the planning of a statement and its look at it. Such messages are never translated. */
+export function isOfDropped({ sqlstate, raised, primary }: DatabaseError): boolean {
+  return sqlstate === 'XX000' && !raised && primary.startsWith('cache lookup failed for');
+}

@@ -4,7 +4,7 @@
  * With the trigger and `--freshness exact`, no request runs against a model older than the last committed change: the settings
  * step checks, and a stale request runs again on a new model. Without, a model may be older by what the poll takes to notice.
  */
-import { DatabaseError } from '../../postgres/database-error.ts';
+import { DatabaseError, isOfDropped } from '../../postgres/database-error.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { toPublicError } from './answer/public-error.ts';
 import type { RoleReflection } from './reflection.ts';
@@ -88,7 +88,7 @@ async function requiredModelTime(
   const { attempt, cause } = failure;
   if (!(cause instanceof DatabaseError)) return null;
   if (cause.kind === 'stale') return failure.arrival;
-  if (cause.kind !== 'statement' || cause.sqlstate === null || !outdatedStates.has(cause.sqlstate)) return null;
+  if (cause.kind !== 'statement' || !isOfOutdated(cause)) return null;
   // The catalog of now has refused the row, whatever the model.
   if (cause.violatesPolicy) return null;
   const now = performance.now();
@@ -108,7 +108,7 @@ async function requiredModelTime(
 function mayHaveChangedBack(cause: unknown, wasDenied: boolean): boolean {
   if (!(cause instanceof DatabaseError) || cause.kind !== 'statement' || cause.step === 0) return false;
   if (lacksPrivilege(cause)) return !wasDenied;
-  return cause.position !== null && cause.sqlstate !== null && outdatedStates.has(cause.sqlstate);
+  return isOfDropped(cause) || (cause.position !== null && isOfOutdated(cause));
 }
 
 function lacksPrivilege(cause: unknown): boolean {
@@ -127,6 +127,10 @@ async function isStale(options: ExecuteOptions, execution: Execution, attempt: A
     if (error instanceof DatabaseError && error.kind === 'stale') return true;
     throw error;
   }
+}
+
+function isOfOutdated(cause: DatabaseError): boolean {
+  return isOfDropped(cause) || (cause.sqlstate !== null && outdatedStates.has(cause.sqlstate));
 }
 
 /** SQLSTATEs for statements whose tables, columns, types or functions changed after they were printed. */
