@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, expect, onTestFinished } from 'vitest';
+import { afterAll, expect, onTestFinished, vi } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { ref } from '../management/management.ts';
@@ -217,8 +217,15 @@ export async function chooseUser(page: Page, label: string, address: string): Pr
 /** Goes to a page by the menu, which is behind a button where there is little room. */
 export async function followMenu(page: Page, title: string): Promise<void> {
   const menu = page.getByRole('button', { name: 'Menu' });
-  if (await menu.isVisible()) await menu.click();
-  await page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name: title, exact: true }).click();
+  const link = page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name: title, exact: true });
+  // The frame of a page that is not there yet gives way to the page's own, and its menu with it.
+  await vi.waitFor(
+    async () => {
+      if (!(await link.isVisible()) && (await menu.isVisible())) await menu.click({ timeout: 2000 });
+      await link.click({ timeout: 2000 });
+    },
+    { timeout: 60_000 },
+  );
 }
 
 /** What axe-core finds wrong with the page: rule and place. Editors get their labels a moment after they are shown. */
