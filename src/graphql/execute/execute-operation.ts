@@ -15,7 +15,7 @@ import { type Attempt, type ExecuteOptions, type Execution, isChecked, noSteps, 
 export async function executeOperation(options: ExecuteOptions, execution: Execution): Promise<Outcome> {
   const arrival = performance.now();
   let since: number | null = null;
-  let wasDenied = false;
+  let wasTriedAgain = false;
   for (let attempts = 1; ; attempts++) {
     const role = await roleOf(options, execution, since);
     const attempt: Attempt = { role, isFresh: since !== null };
@@ -25,8 +25,8 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
       const cause = error instanceof FailedRun ? error.cause : error;
       const newer: number | null = await requiredModelTime(options, execution, { attempt, cause, arrival });
       if (newer === null) {
-        if (attempts === maxAttempts || !mayHaveChangedBack(cause, wasDenied)) return failedOutcome(error);
-        wasDenied ||= lacksPrivilege(cause);
+        if (attempts === maxAttempts || !mayHaveChangedBack(cause, wasTriedAgain)) return failedOutcome(error);
+        wasTriedAgain ||= mayStay(cause);
         continue;
       }
       if (attempts === maxAttempts) {
@@ -102,17 +102,17 @@ async function requiredModelTime(
 
 /**
  * Whether a name or type of our own statement did not exist, or the role lacked a privilege. If the model is as the catalog is now, the
- * catalog may have changed and changed back meanwhile: the same statement may run again. A privilege is tried only once more, as
- * the owner of a view may lack it for good.
+ * catalog may have changed and changed back meanwhile: the same statement may run again. What may stay so is tried only once more.
  */
-function mayHaveChangedBack(cause: unknown, wasDenied: boolean): boolean {
+function mayHaveChangedBack(cause: unknown, wasTriedAgain: boolean): boolean {
   if (!(cause instanceof DatabaseError) || cause.kind !== 'statement' || cause.step === 0) return false;
-  if (lacksPrivilege(cause)) return !wasDenied;
-  return isOfDropped(cause) || (cause.position !== null && isOfOutdated(cause));
+  if (mayStay(cause)) return !wasTriedAgain;
+  return cause.position !== null && isOfOutdated(cause);
 }
 
-function lacksPrivilege(cause: unknown): boolean {
-  return cause instanceof DatabaseError && cause.lacksPrivilege;
+/** The owner of a view may lack a privilege for good, and a function of users may always ask for something that is not there. */
+function mayStay(cause: unknown): boolean {
+  return cause instanceof DatabaseError && (cause.lacksPrivilege || isOfDropped(cause));
 }
 
 function isAboutOurTrigger({ primary }: DatabaseError): boolean {
