@@ -8,7 +8,7 @@ import { type OpenAuth, openAuth } from './auth/open-auth.ts';
 import type { PasswordHasher } from './auth/secrets/passwords.ts';
 import { createRateLimiter } from './auth/store/rate-limit.ts';
 import { type AppliedChange, changeOptions } from './change-options.ts';
-import type { Config } from './config/config.ts';
+import { type Config, hasAdminConnection } from './config/config.ts';
 import { LiveConfig } from './config/live-config.ts';
 import { loggingOf } from './config/logging.ts';
 import { readOutboxState } from './email/outbox/outbox.ts';
@@ -328,16 +328,13 @@ function managementParts(parts: Parts, gather?: Gather): ManagementParts {
     describeSchema: createSchemaDescriber(graphql.reflector),
     describeTable: createTableDescriber(graphql.reflector),
     readAccess: () => readAccessOverview(graphql.systemPool, config.schemas, accessRolesOf(config)),
-    runStatements: mayRunStatements(config) ? (text) => runStatements(loginOf(config, 'adminDatabaseUrl'), text) : null,
+    runStatements: hasAdminConnection(config)
+      ? (text) => runStatements(loginOf(config, 'adminDatabaseUrl'), text)
+      : null,
     allowedRoles: config.allowedRoles,
     recent: readersOf(parts, gather),
     health: healthParts(parts),
   };
-}
-
-/** Whether the admin connection is another one than that of requests. */
-function mayRunStatements({ adminDatabaseUrl, databaseUrl }: Config): boolean {
-  return adminDatabaseUrl !== databaseUrl;
 }
 
 /** Those of the keys first. */

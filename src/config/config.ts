@@ -80,3 +80,8 @@ function defaultsOf(groups: readonly string[]): object {
     needed.map(([name, option]) => [name, option.default === null ? null : option.kind.parseText(option.default)]),
   );
 }
+
+/** Whether the admin connection is another one than that of requests. */
+export function hasAdminConnection({ adminDatabaseUrl, databaseUrl }: Config): boolean {
+  return adminDatabaseUrl !== databaseUrl;
+}

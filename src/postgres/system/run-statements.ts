@@ -45,14 +45,9 @@ export async function runStatements(login: Login, statements: string): Promise<r
   }
 }
 
-interface Notice {
-  readonly code?: string;
-  readonly message?: string;
-}
-
 async function runOn(client: DriverClient, statements: string): Promise<readonly string[]> {
   const warnings: string[] = [];
-  client.on('notice', ({ code, message = '' }: Notice) => {
+  client.on('notice', ({ code, message = '' }) => {
     // The severity is in the language of the server.
     if (code?.startsWith('01') && warnings.length < maxWarnings) warnings.push(message);
   });

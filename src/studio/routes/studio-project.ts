@@ -1,5 +1,5 @@
 /** `GET /studio/project`: the project as the holder of an access token may see it. */
-import type { Config } from '../../config/config.ts';
+import { type Config, hasAdminConnection } from '../../config/config.ts';
 import { databaseName } from '../../config/connection-url.ts';
 import { findSigningKey, makeApiKey } from '../../config/keys.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
@@ -38,7 +38,7 @@ export async function describeProject(
     scopes,
     keys: await keysFor(scopes, config),
     roles: { anon: config.anonRole, authenticated: config.authenticatedRole, service: config.serviceRole },
-    hasAdminConnection: config.adminDatabaseUrl !== config.databaseUrl,
+    hasAdminConnection: hasAdminConnection(config),
     isEmailCaptured: inbox?.isCaptured() ?? false,
     exampleOperations: config.exampleOperations,
   };
