@@ -39,6 +39,8 @@ const pruneStatement = `delete from pgreflect.live_change c
 
 /** How much longer the pause is after a failure. */
 const failurePauses = 20;
+/** In exact mode, the pause is halved for so many milliseconds after a change: another one is likely. */
+const soonAfterMs = 1000;
 /** Time between two looks at what is installed, in milliseconds. */
 const checkMs = 5000;
 /** Changes are deleted this long after everybody could see them, in milliseconds. */
@@ -88,6 +90,7 @@ export class ChangeWatch {
   #isRunning = false;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #isLost = false;
+  #changedAt = Number.NEGATIVE_INFINITY;
   /** Snapshots of the last minute. */
   #kept: { readonly at: number; readonly snapshot: string }[] = [];
 
@@ -122,7 +125,7 @@ export class ChangeWatch {
 
   /** @param last Null: what was before is unknown. */
   async #look(loop: number, last: Look | null): Promise<void> {
-    const { everyMs, onLook } = this.#options;
+    const { onLook } = this.#options;
     let next: Look | null = null;
     let from = last;
     try {
@@ -136,7 +139,15 @@ export class ChangeWatch {
     }
     if (loop !== this.#loop) return;
     if (next !== null) onLook(changeBetween(from, next));
-    setTimeout(() => void this.#look(loop, next), next === null ? everyMs * failurePauses : everyMs).unref();
+    setTimeout(() => void this.#look(loop, next), this.#pauseMs(next)).unref();
+  }
+
+  #pauseMs(last: Look | null): number {
+    const { everyMs } = this.#options;
+    if (last === null) return everyMs * failurePauses;
+    const now = performance.now();
+    if (last.relations !== null && last.relations.size > 0) this.#changedAt = now;
+    return now - this.#changedAt < soonAfterMs ? everyMs / 2 : everyMs;
   }
 
   async #ask(last: Look | null): Promise<Look> {

@@ -198,7 +198,8 @@ async function measureIdle(db: BenchDatabase, target: Target, mode: Mode): Promi
   const before = residentMib(target.pid);
   const watchers = await startWatchers(target.port, numbers(idleClients), 'live');
   try {
-    await pause(5000);
+    // What opening them has left to collect is not theirs.
+    await pause(20_000);
     const kibEach = ((residentMib(target.pid) - before) * 1024) / idleClients;
     const usage = startUsage(db, target);
     await pause(20_000);
