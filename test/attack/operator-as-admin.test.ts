@@ -15,7 +15,9 @@ let auth: TestAuth;
 let id: string;
 
 beforeAll(async () => {
-  database = await createAuthDatabase();
+  database =
+    await createAuthDatabase(`create table secret (line text primary key); insert into secret values ('of nobody');
+    alter table secret enable row level security; grant select on secret to authenticated, service_role;`);
 });
 
 beforeEach(async () => {
@@ -113,6 +115,65 @@ test('the audit log names the access token for each change', async () => {
     'user_signedup',
   ]);
   for (const { payload } of rows) expect(payload.actor_username).toEqual(name);
+});
+
+/** What the GraphQL API shows to whoever signs in with the password. */
+async function readAs(of: TestAuth, email: string): Promise<readonly string[]> {
+  const { status, body } = await of.ask('/token?grant_type=password', { email, password });
+  if (status !== 200) return [];
+  const reply = await fetch(`${of.url}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: anonKey, authorization: `Bearer ${body.access_token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ secretCollection { edges { node { line } } } }' }),
+  });
+  const { data } = (await reply.json()) as { data?: { secretCollection: { edges: { node: { line: string } }[] } } };
+  return data?.secretCollection.edges.map(({ node }) => node.line) ?? [];
+}
+
+const password = 'a good password';
+
+test.each([
+  ['role', { role: 'service_role' }],
+  ['role', { role: 'supabase_admin' }],
+  ['app_metadata.role', { app_metadata: { role: 'service_role' } }],
+])('an access token, which ends, makes no admin, who would stay: by the claim %s, %j', async (jwtRoleClaim, as) => {
+  await auth.leave();
+  auth = await testAuth(database, {}, { projectRef: ref, managementRateLimit: null, jwtRoleClaim });
+  const refusal = { status: 403, body: { code: 'not_admin' } };
+  const own = { email: 'thief@x.test', password, email_confirm: true, ...as };
+  expect(await ask('/admin/users', operator, {}, own)).toMatchObject(refusal);
+  expect(await ask(`/admin/users/${id}`, operator, { method: 'PUT' }, { ...as, password })).toMatchObject(refusal);
+  expect(await database.query('select email, role, raw_app_meta_data ->> $$role$$ as claimed from auth.users')).toEqual(
+    [{ email: 'victim@x.test', role: 'authenticated', claimed: null }],
+  );
+  for (const email of ['thief@x.test', 'victim@x.test']) expect(await readAs(auth, email)).toEqual([]);
+  // The service key is an admin itself.
+  expect((await auth.askAdmin('/admin/users', own)).status).toBe(200);
+});
+
+test('an access token takes over no admin: by a password, an address, a link or as the user', async () => {
+  await auth.askAdmin(`/admin/users/${id}`, { role: 'service_role' }, { method: 'PUT' });
+  const before = await database.query('select pg_catalog.to_jsonb(u) from auth.users u');
+  for (const change of [
+    { password },
+    { email: 'thief@x.test', email_confirm: true },
+    { role: 'authenticated', password },
+  ])
+    expect((await ask(`/admin/users/${id}`, operator, { method: 'PUT' }, change)).status).toBe(403);
+  for (const type of ['magiclink', 'recovery', 'email_change_new']) {
+    const body = { type, email: 'victim@x.test', new_email: 'thief@x.test' };
+    const { status, text } = await ask('/admin/generate_link', operator, {}, body);
+    expect([type, status]).toEqual([type, 403]);
+    expect(text).not.toContain('hashed_token');
+  }
+  const headers = { authorization: `Bearer ${operator}` };
+  const acting = await fetch(`${auth.url}/studio/act-as`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ user: id }),
+  });
+  expect([acting.status, await acting.text()]).toEqual([400, expect.not.stringMatching(/eyJ/)]);
+  expect(await database.query('select pg_catalog.to_jsonb(u) from auth.users u')).toEqual(before);
 });
 
 test('guessing access tokens and asking without end are limited by address and by token', async () => {

@@ -1,6 +1,7 @@
-/** Loads the user named by the id in the path, and reads what admins may set on users. */
+/** Loads the user named by the id in the path, and reads what admins may set on users, and whom they may not touch. */
 import { parseGoDuration } from '../../config/auth/go-duration.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { readRoleClaim } from '../../shared/role-claim.ts';
 import { flag, text } from '../../shared/schema.ts';
 import type { Time } from '../../shared/times.ts';
 import { isUuid } from '../../shared/uuid.ts';
@@ -9,7 +10,9 @@ import { AuthError } from '../model/auth-error.ts';
 import type { Metadata } from '../model/metadata.ts';
 import type { User } from '../model/user.ts';
 import { readHash, UnreadableHashError } from '../secrets/password-hash.ts';
+import type { Admin } from '../store/audit.ts';
 import { loadUser, lockUser } from '../store/users.ts';
+import type { AuthContext } from './auth-context.ts';
 import { bodySchema, metadata, readFields } from './request-body.ts';
 
 /** Loads the user. @param lock Locks the row. @throws AuthError `validation_failed` (404), `user_not_found` */
@@ -18,6 +21,22 @@ export async function requireUser(tx: Queryable, id: string, lock: 'lock' | 'rea
   const user = await (lock === 'lock' ? lockUser(tx, id) : loadUser(tx, id));
   if (user === null) throw new AuthError('user_not_found');
   return user;
+}
+
+/**
+ * Keeps holders of an access token from users who are admins: an access token ends, the session of such a user would not.
+ *
+ * @throws AuthError `not_admin`
+ */
+export function assertNoAdmin({ services }: AuthContext, admin: Admin, { role, appMetadata }: User): void {
+  if (!('tokenId' in admin)) return;
+  const claims = { role, app_metadata: appMetadata };
+  const roles = ['role', services.roleClaim].map((name) => String(readRoleClaim(claims, name)));
+  if (roles.some((name) => services.adminRoles.includes(name)))
+    throw new AuthError(
+      'not_admin',
+      'An access token makes no user an admin, and signs in as none. Use the service key.',
+    );
 }
 
 /** The values that an admin sets; null for absent ones. */

@@ -9,6 +9,7 @@ import { toSeconds } from '../../../shared/times.ts';
 import { nilUuid } from '../../../shared/uuid.ts';
 import type { OperatorToken } from '../../answers/operator-token.ts';
 import { AuthError } from '../../model/auth-error.ts';
+import { assertNoAdmin } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { completeSignIn } from '../../steps/issue-session.ts';
 import { auditOperator, type Operator } from '../../store/audit.ts';
@@ -17,11 +18,12 @@ import { loadUser } from '../../store/users.ts';
 /** Longest lifetime of the token in seconds, because it cannot be revoked. */
 const maxSeconds = 3600;
 
-/** @throws AuthError `user_not_found`, or the refusal or failure of the hook `custom_access_token`. */
+/** @throws AuthError `user_not_found`, `not_admin`, or the refusal or failure of the hook `custom_access_token`. */
 export async function actAsUser(context: AuthContext, operator: Operator, userId: string): Promise<OperatorToken> {
   const { services } = context;
   const user = await loadUser(services.database, userId);
   if (user === null) throw new AuthError('user_not_found');
+  assertNoAdmin(context, operator, user);
   const now = nowOf(context);
   const none = { refreshedAt: null, notAfter: null, factorId: null, userAgent: null, ip: null, tag: null };
   // The nil UUID, which every reader of tokens treats as no session.

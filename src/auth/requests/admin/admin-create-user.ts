@@ -8,7 +8,13 @@ import { toUserJson, type UserJson } from '../../answers/user-json.ts';
 import { AuthError } from '../../model/auth-error.ts';
 import { mergeMetadata } from '../../model/metadata.ts';
 import { makePassword } from '../../secrets/password-policy.ts';
-import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser } from '../../steps/admin-user.ts';
+import {
+  type AdminUserFacts,
+  assertKnownHash,
+  assertNoAdmin,
+  bannedUntil,
+  readAdminUser,
+} from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type Admin, auditAdmin } from '../../store/audit.ts';
 import { noteAdmin } from '../../store/unverified-input.ts';
@@ -26,6 +32,7 @@ export async function createUser(context: AuthContext, admin: Admin, body: unkno
   return transact(context, [], async (tx) => {
     await insert(tx, facts, id, passwordHash);
     const user = await reloadUser(tx, id);
+    assertNoAdmin(tx, admin, user);
     const traits = { user_id: id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
     await auditAdmin(tx, 'user_signedup', admin, traits);
     return toUserJson(user);

@@ -13,6 +13,7 @@ import { assertStrong } from '../../secrets/password-policy.ts';
 import {
   type AdminUserFacts,
   assertKnownHash,
+  assertNoAdmin,
   bannedUntil,
   readAdminUser,
   requireUser,
@@ -39,10 +40,13 @@ export async function updateAnyUser(
   return transact(context, [], async (tx) => {
     const user = await requireUser(tx, known.id, 'lock');
     assertUnchanged(user, ifMatch);
+    assertNoAdmin(tx, admin, user);
     await apply(tx, user, facts, passwordHash);
+    const changed = await reloadUser(tx, user.id);
+    assertNoAdmin(tx, admin, changed);
     const traits = { user_id: user.id, user_email: user.email ?? '', user_phone: user.phone ?? '' };
     await auditAdmin(tx, 'user_modified', admin, traits);
-    return toUserJson(await reloadUser(tx, user.id));
+    return toUserJson(changed);
   });
 }
 

@@ -12,6 +12,7 @@ import { AuthError } from '../../model/auth-error.ts';
 import { enterMetadata, type Metadata } from '../../model/metadata.ts';
 import type { User } from '../../model/user.ts';
 import { assertStrong, makePassword } from '../../secrets/password-policy.ts';
+import { assertNoAdmin } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../../steps/auth-context.ts';
 import { bodySchema, metadata, needed, readFields } from '../../steps/request-body.ts';
 import { type Admin, auditAdmin, auditUser } from '../../store/audit.ts';
@@ -85,6 +86,7 @@ export async function generateLink(
     const request = await readLinkRequest(context, fields);
     return transact(context, [], async (tx) => {
       const { user, type, noteEntered } = await prepare(tx, request, admin);
+      assertNoAdmin(tx, admin, user);
       const made = await link(tx, user, { ...request, type });
       await auditLink(tx, admin, user, type);
       await noteEntered?.();
