@@ -70,6 +70,8 @@ async function runOn(client: DriverClient, statements: string): Promise<readonly
 function inTransaction(statements: string): string {
   // Nobody knows the tags before.
   const [block, text] = [1, 2].map(() => `$pgreflect_${randomBytes(12).toString('hex')}$`);
-  return `begin; set local statement_timeout = ${maxRunMs}; set local lock_timeout = ${lockMs};
+  // The owner of the database can switch it off for everybody, and a backslash would end texts elsewhere.
+  return `begin; set local standard_conforming_strings = on;
+set local statement_timeout = ${maxRunMs}; set local lock_timeout = ${lockMs};
 do ${block} begin execute ${text}${statements}${text}; end ${block}; commit`;
 }
