@@ -102,7 +102,9 @@ begin
     (select p.what from problem p order by p.rank, p.what limit 1),
     (select pg_catalog.format('To trust %s and everybody who may act as them: --adopt-role %s',
         pg_catalog.string_agg(pg_catalog.quote_ident(r.role), ', ' order by r.role),
-        pg_catalog.string_agg(r.role, ',' order by r.role))
+        -- A role may be called as a command of a shell, which this is pasted into.
+        case when pg_catalog.bool_and(r.role operator(pg_catalog.~) '^[A-Za-z0-9_.-]+$') then pg_catalog.string_agg(r.role, ',' order by r.role)
+          else pg_catalog.concat('''', pg_catalog.replace(pg_catalog.string_agg(r.role, ',' order by r.role), '''', '''"''"'''), '''') end)
       from (select distinct p.role from problem p where p.role operator(pg_catalog.<>) 'public') r
       having pg_catalog.count(*) operator(pg_catalog.>) 0))
   into found

@@ -4,6 +4,7 @@
  */
 import { quoteName } from '../../graphql/catalog/quote-name.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { portableSql } from '../../shared/portable-sql.ts';
 import { asStatement, type Check, type Finding, type FindingKind, remark } from './finding.ts';
 import { comparesCaller, wrapCalls } from './policy-expression.ts';
 
@@ -91,7 +92,7 @@ function proposePolicies(
   const taken = new Set(policies);
   const [read, ...others] = reading;
   const own = read !== undefined && others.length === 0 && comparesCaller(read.using, read.columns) ? read.using : null;
-  const rows = own === null ? '(false)' : wrapCalls(own);
+  const rows = own === null ? '(false)' : portableSql(wrapCalls(own));
   const statements = privileges.split(', ').map((command) => {
     const policy = freeName(`${command}_by_${first}`, taken);
     const clause = command === 'insert' ? 'with check' : 'using';

@@ -92,13 +92,20 @@ function findMissing(
     .map((reader) => ({ reader, missing: [...namesRead(reader, source, { routines, passing })] }))
     .map(({ reader, missing }) => ({ reader, missing: missing.filter(([name]) => !given.includes(name)) }))
     .filter(({ missing }) => missing.length > 0);
-  const all = new Set([...given, ...found.flatMap(({ missing }) => missing.map(([name]) => name)).sort()]);
+  const named = found.flatMap(({ missing }) => missing.map(([name]) => name)).filter(isPlain);
+  const all = new Set([...given, ...named.sort()]);
   return found.map(({ reader: { subject, object }, missing }): Finding => {
     const names = missing.map(([name, routine]) => `"${name}"${routine === null ? '' : ` (in ${routine})`}`);
     const those = `the ${word}${names.length === 1 ? '' : 's'} ${firstOf(names)}`;
     const message = `${subject} reads ${those}, which ${option} keeps from live queries: they see nothing there.`;
-    return { check, severity: 'warning', object, message, fix: null, command: `${option} ${[...all].join(',')}` };
+    const command = named.length === 0 ? {} : { command: `${option} ${[...all].join(',')}` };
+    return { check, severity: 'warning', object, message, fix: null, ...command };
   });
+}
+
+/** A tenant may have written the name: what needs quotes is nothing to paste into a shell. */
+function isPlain(name: string): boolean {
+  return /^\w[\w.:/-]*$/.test(name);
 }
 
 /** The names that run with a reader, each with the routine that reads it; null: the reader itself. */

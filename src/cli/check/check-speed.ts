@@ -5,6 +5,7 @@
 import { type Column, comparedAs } from '../../graphql/model/model.ts';
 import { isJson, isSearchable } from '../../graphql/model/tables/columns.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { portableSql } from '../../shared/portable-sql.ts';
 import { asStatement, type Check, type CheckScope, type Checks, type Finding, statementCheck } from './finding.ts';
 import { comparesColumn, wrapCalls } from './policy-expression.ts';
 
@@ -52,7 +53,8 @@ function describeCallsPerRow(policy: PolicyRow): readonly Finding[] {
     .filter(({ before, after }) => after !== before);
   if (parts.length === 0) return [];
   const message = `The policy "${policy.name}" of ${policy.table} reads the claims for every row. In a sub-select it reads them once.`;
-  const fix = [`alter policy ${policy.target}`, ...parts.map(({ word, after }) => `  ${word} (${after})`)].join('\n');
+  const changes = parts.map(({ word, after }) => `  ${word} (${portableSql(String(after))})`);
+  const fix = [`alter policy ${policy.target}`, ...changes].join('\n');
   const about = { check: 'policy_call_per_row', severity: 'warning', object: policy.table } as const;
   return [{ ...about, message, fix: asStatement(fix) }];
 }

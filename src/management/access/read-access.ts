@@ -6,6 +6,7 @@
  */
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { portableSql } from '../../shared/portable-sql.ts';
 import type { AccessOverview, AccessPolicy, AccessRight, AccessTable } from './access-schemas.ts';
 
 const exposedNamesStatement = loadSqlFile('exposed-names.sql');
@@ -13,6 +14,8 @@ const accessStatement = loadSqlFile('access.sql');
 
 /** Time limit: a hundred times the duration for 1,000 tables. */
 const maxReadMs = 30_000;
+/** Whoever owns a view may hold a lock on it for long. */
+const maxLockMs = 3000;
 
 type Command = 'select' | 'insert' | 'update' | 'delete';
 
@@ -71,14 +74,18 @@ export async function readAccessOverview(
   schemas: readonly string[] | null,
   roles: readonly string[],
 ): Promise<AccessOverview> {
-  const settings = { begin: 'begin isolation level read committed read only', answerWithinMs: maxReadMs };
+  const options = {
+    begin: 'begin isolation level read committed read only',
+    settings: { lock_timeout: `${maxLockMs}ms` },
+    answerWithinMs: maxReadMs,
+  };
   const [row] = await pool.transaction(async (tx) => {
     const [, rows] = await Promise.all([
       tx.query(exposedNamesStatement, [schemas]),
       tx.query(accessStatement, [roles]),
     ]);
     return rows;
-  }, settings);
+  }, options);
   const found = row as unknown as AccessRow;
   return {
     roles: inOrder(found.roles, roles, ({ name }) => name),
@@ -119,7 +126,12 @@ function toTable(table: TableRow, order: readonly string[]): AccessTable {
     isForced: forced,
     runsAs: kind === 'v' ? (invoker ? 'caller' : 'owner') : null,
     rights,
-    policies: policies.map(({ appliesTo: _roles, ...each }) => ({ ...each, command: policyCommands[each.command] })),
+    policies: policies.map(({ appliesTo: _roles, using, check, ...each }) => ({
+      ...each,
+      command: policyCommands[each.command],
+      using: using && portableSql(using),
+      check: check && portableSql(check),
+    })),
   };
 }
 

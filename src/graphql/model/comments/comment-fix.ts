@@ -1,5 +1,6 @@
 /** The `comment on` statements in advice. Made only here: they keep everything that a comment already contains. */
 import { onOneLine } from '../../../shared/one-line.ts';
+import { portableSql } from '../../../shared/portable-sql.ts';
 import type { CatalogTable, CommentedObject } from '../../catalog/catalog.ts';
 import { withDirective } from '../../catalog/comment-directive.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
@@ -25,8 +26,8 @@ function commentFix({ catalog }: ModelContext, { address, name }: Commented, key
 
 /** A literal on one line, for any text. */
 function quoteText(text: string): string {
-  const quoted = text.replaceAll("'", "''");
-  return onOneLine(text) === text ? `'${quoted}'` : `e'${onOneLine(quoted.replaceAll('\\', '\\\\'))}'`;
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return onOneLine(text) === text ? portableSql(quoted) : `e${onOneLine(quoted.replaceAll('\\', '\\\\'))}`;
 }
 
 const kindsInSql = {
