@@ -53,7 +53,8 @@ step (position, topic, statement, advice) as (
       '      where c.relnamespace = %s and not g.tgisinternal)%s then\n'
       '    raise exception %L;\n  end if;\n  %s;\nend', p.oid, p.oid,
       (select coalesce(string_agg(format(E'\n    or exists (select from %I.%I)', p.name, c.relname), '' order by c.relname), '')
-        from pg_catalog.pg_class c where c.relnamespace = p.oid and c.relkind = 'r'),
+        -- Others may put a view in the place of theirs, which would run as the current user. The schema is not dropped with theirs in it.
+        from pg_catalog.pg_class c join trusted t on t.oid = c.relowner where c.relnamespace = p.oid and c.relkind = 'r'),
       format('the schema %s has rows, policies or triggers of yours', p.name),
       (select string_agg(m.statement, E';\n  ' order by m.place, m.statement) from member m where m.schema = p.oid))),
     null

@@ -6,8 +6,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { findSequencesBehind } from '../../src/cli/check/check-sequences.ts';
+import type { CheckScope } from '../../src/cli/check/finding.ts';
 import { runCommand, temporaryDirectory } from '../commands/run-command.ts';
+import { usePool } from '../management/management.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 
 // Roles belong to the whole server, so this file has its own.
@@ -68,6 +72,13 @@ async function counted(): Promise<{ readonly runs: number; readonly read: number
   return { runs: Number(row?.runs), read: Number(row?.read) };
 }
 
+async function connect(role: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: database.urlAs(role, 'test') });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
 function run(url: string, ...args: readonly string[]) {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'v.graphql'), '{ vCollection { edges { node { id } } } }');
@@ -113,6 +124,37 @@ test('with the login of a gateway both run it, and it can do no more than a call
   expect(runs).toBeGreaterThan(0);
   expect(read).toBe(0);
   expect(existsSync(file)).toBe(false);
+});
+
+test('`check` reads no view that its owner puts in the place of a table while it runs', async () => {
+  await database.query(
+    `create schema swapped authorization ${streamer}; grant usage on schema swapped, tenant to ${api[2]}`,
+  );
+  const tenant = await connect(streamer);
+  await tenant.query(
+    `create table swapped.t (id serial primary key); grant all on swapped.t, swapped.t_id_seq to ${api[2]}`,
+  );
+  const before = await counted();
+  const [anon, user, service] = api;
+  const check = (url: string) =>
+    usePool({ ...database, url }, (pool) =>
+      pool.transaction(async (tx) => {
+        const query: typeof tx.query = async (text, values) => {
+          const rows = await tx.query(text, values);
+          // The list has been made.
+          if (text.includes('pg_sequence') && rows.length > 0)
+            await tenant.query(`alter table swapped.t rename to was;
+              create view swapped.t as select id from swapped.was where tenant.spy() = 1; grant select on swapped.t to ${service}`);
+          return rows;
+        };
+        const scope = { tx: { ...tx, query }, schemas: ['swapped'], roles: [anon, user], serviceRole: service };
+        return findSequencesBehind(scope as unknown as CheckScope);
+      }),
+    );
+  const found = await check(database.url);
+  expect(await counted()).toEqual(before);
+  expect(existsSync(file)).toBe(false);
+  expect(found).toMatchObject([{ check: 'sequence_behind', severity: 'note' }]);
 });
 
 test('`check` names each login that may act as an API role, and leaves it to the operator', async () => {

@@ -1,8 +1,11 @@
 /**
  * Finds sequences of `serial` and identity columns that will generate keys which rows already have, as after an import with keys
  * of its own. Each maximum is one look-up in an index, as the service role; hundreds stand in one statement.
+ *
+ * Only with a login such as the gateway's: who owns a table may put a view in its place after it was found.
  */
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { whyNotGatewayLogin } from '../shared/gateway-login.ts';
 import { asStatement, type Check, type Finding } from './finding.ts';
 import { tooLong, tryRead } from './try-read.ts';
 
@@ -19,9 +22,13 @@ interface SequenceRow {
 }
 
 /** Sequences behind their column. */
-export const findSequencesBehind: Check = async ({ tx, schemas, serviceRole }) => {
+export const findSequencesBehind: Check = async ({ tx, schemas, roles, serviceRole }) => {
   const found = await tx.query(loadSqlFile('check/sequences.sql'), [schemas, serviceRole]);
   const rows = found as readonly unknown[] as readonly SequenceRow[];
+  if (rows.length === 0) return [];
+  const reason = await whyNotGatewayLogin(tx, 'Sequences compared with their columns', [...roles, serviceRole]);
+  if (reason !== null) return [note(reason)];
+  tx.noteUserCode?.();
   const findings: Finding[] = [];
   const until = performance.now() + maxTotalMs;
   for (let from = 0; from < rows.length; from += atOnce) {
@@ -45,6 +52,9 @@ function describe(
 }
 
 function notCompared(reason: string): Finding {
-  const message = `Not all sequences were compared with their columns: ${reason}.`;
+  return note(`Not all sequences were compared with their columns: ${reason}.`);
+}
+
+function note(message: string): Finding {
   return { check: 'sequence_behind', severity: 'note', object: null, message, fix: null };
 }
