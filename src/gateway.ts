@@ -20,7 +20,7 @@ import type { Reflector } from './graphql/execute/reflector.ts';
 import type { Model, Table } from './graphql/model/model.ts';
 import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
 import { readAccessOverview } from './management/access/read-access.ts';
-import { isProjectToken, mayReadSchemas } from './management/authorize.ts';
+import { isProjectToken, mayReadEmails, mayReadSchemas } from './management/authorize.ts';
 import { createOperatorCheck } from './management/find-operator.ts';
 import { type Management, openManagement } from './management/open-management.ts';
 import type { ManagementParts, RequestKind } from './management/routes/management-parts.ts';
@@ -293,8 +293,7 @@ function routeParts(
 
 function inboxParts({ inbox, isCaptured }: OpenAuth, { config, management }: Parts): InboxParts {
   const { project } = management;
-  const verifyAccessToken = (token: string, from: string) =>
-    isProjectToken(project, { token, from }).catch(() => false);
+  const verifyAccessToken = (token: string, from: string) => mayReadEmails(project, { token, from }).catch(() => false);
   return { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject };
 }
 

@@ -59,6 +59,16 @@ export async function mayReadSchemas(project: ManagedProject, bearer: Bearer): P
   return caller?.scopes.some((scope) => scope === 'project:read' || scope === 'project:operate') ?? false;
 }
 
+/**
+ * Whether the token may read emails, whose links and codes sign in: it can become every user anyway.
+ *
+ * @throws PublicError `UNAVAILABLE` if it cannot be checked.
+ */
+export async function mayReadEmails(project: ManagedProject, bearer: Bearer): Promise<boolean> {
+  const caller = await projectCaller(project, bearer);
+  return caller?.scopes.some((scope) => scope === 'auth_config:write' || scope === 'project:operate') ?? false;
+}
+
 /** @throws ManagementError `invalid_ref`, `project_not_found` */
 export async function assertProject({ ref: ownRef, pool }: ManagedProject, ref: string): Promise<void> {
   assertRef(ref);

@@ -2,8 +2,8 @@
  * `/studio/inbox.json` and `/studio/inbox.events`: the emails of a project without a mail server, for tests and for the
  * page `/studio/inbox`, which listens to the events.
  *
- * Emails require an access token; with `pgreflect start`, browsers on this machine need none. Other origins never get
- * the answers.
+ * Emails require an access token that could become every user anyway; with `pgreflect start`, browsers on this machine
+ * need none. Other origins never get the answers.
  */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,6 +45,8 @@ interface InboxRoute extends RouteFacts {
   readonly run: (asked: Asked) => Promise<FastifyReply>;
 }
 
+const whose =
+  'the token needs `auth_config:write` or `project:operate`, with `pgreflect start` this machine needs none';
 const filter = { to: 'Only emails to this address.', after: 'Only emails with a greater id.' };
 
 /** The routes. */
@@ -52,7 +54,7 @@ export const inboxRoutes: RouteTable<'GET', InboxRoute> = {
   'GET /inbox.json': {
     access: 'any_scope',
     id: 'listCapturedEmails',
-    summary: 'List the captured emails, newest first; with `pgreflect start`, this machine needs no token',
+    summary: `List the captured emails, newest first; ${whose}`,
     query: filter,
     answer: listOf(capturedEmail),
     async run({ parts, request, reply }) {
@@ -63,7 +65,7 @@ export const inboxRoutes: RouteTable<'GET', InboxRoute> = {
   'GET /inbox.events': {
     access: 'any_scope',
     id: 'watchCapturedEmails',
-    summary: 'Wait for captured emails; with `pgreflect start`, this machine needs no token',
+    summary: `Wait for captured emails; ${whose}`,
     query: filter,
     answer: null,
     page: { type: 'text/event-stream', description: 'Events with a list of captured emails, newest first.' },
@@ -141,7 +143,7 @@ async function refusalOf(request: FastifyRequest, parts: InboxParts): Promise<Pu
   if (token !== null && (await parts.verifyAccessToken(token, countedAs(null, request.state.address)))) return null;
   const local = parts.isOpen ? ', or open it as http://localhost:<port>/studio/inbox' : '';
   return new PublicError('UNAUTHENTICATED', 'The inbox needs an access token.', {
-    hint: `Send "Authorization: Bearer <access token>"${local}.`,
+    hint: `Send "Authorization: Bearer <access token>", of one with the scope auth_config:write or project:operate${local}.`,
   });
 }
 

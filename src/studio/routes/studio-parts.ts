@@ -33,7 +33,7 @@ export interface InboxParts {
   readonly inbox: Inbox;
   /** Whether emails are captured now; if not, these paths answer 404. */
   readonly isCaptured: () => boolean;
-  /** Whether a token is an access token that may read this project's configuration. @param from The client's network. */
+  /** Whether a token is an access token that may read the emails of this project. @param from The client's network. */
   readonly verifyAccessToken: (token: string, from: string) => boolean | Promise<boolean>;
   /** Whether browsers on this machine need no token. */
   readonly isOpen: boolean;
