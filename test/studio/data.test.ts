@@ -1,5 +1,6 @@
 /** The page Data in a real browser: rows as a caller sees them, page after page, and what goes wrong. */
 import { readFileSync } from 'node:fs';
+import { type OperationDefinitionNode, parse } from 'graphql';
 import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { ref } from '../management/management.ts';
@@ -295,6 +296,71 @@ test('a view is copied as GraphQL that runs as it stands, and saved as CSV and J
   const csv = (await saved('Save all as CSV')).split('\r\n');
   expect(csv).toHaveLength(count + 2);
   expect(csv[0]).toMatch(/^id,categoryId,sku,name/);
+  expect(problems).toEqual([]);
+});
+
+test('an address that others wrote is copied as values alone', async () => {
+  const more = '}}) { edges { node { id } } } others: productCollection(filter: {id: {eq: 1';
+  const filter = [
+    ['name', 'eq', `Other:"x"${more}`],
+    [`name: {eq: "x"${more}`, 'eq', 'String:x'],
+    ['name', `eq: "x"${more}`, 'String:x'],
+    ['attributes', 'contains', `JSON:${JSON.stringify({ [`a: 1}${more}`]: 1 })}`],
+  ];
+  const query = new URLSearchParams({
+    as: 'service',
+    filter: JSON.stringify(filter),
+    order: `name: AscNullsLast}])${more}`,
+  });
+  const { page } = await studio.visit(`data/Product?${query}`, { permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.getByRole('button', { name: 'More', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Copy as GraphQL' }).click();
+  await page.getByText('Copied the view as GraphQL.').waitFor();
+  const copied = parse(await page.evaluate(() => navigator.clipboard.readText()));
+  const [operation, ...others] = copied.definitions as readonly OperationDefinitionNode[];
+  expect([operation!.selectionSet.selections.length, others]).toEqual([1, []]);
+});
+
+test('a text that a spreadsheet would run as a formula is marked in CSV, and comes back as it was', async () => {
+  const texts = [
+    '=1+1',
+    '+1',
+    '-1',
+    '-1.5e3',
+    "-2+3+cmd|' /C calc'!A0",
+    '-a',
+    '@sum',
+    '\t=1',
+    '\n=1',
+    '＝1',
+    "'=1",
+    "'-1",
+    "'",
+    '1',
+    'a,b',
+  ];
+  await studio.database.query(`create table cell_text (id int primary key, body text); grant all on cell_text to service_role;
+    insert into cell_text select row_number() over (), e.value from json_array_elements_text('${JSON.stringify(texts).replaceAll("'", "''")}') e`);
+  const { page, problems } = await studio.visit('data/CellText?as=service&order=id');
+  const choose = async (title: string) => {
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: title }).click();
+  };
+  await grid(page, 'CellText').getByRole('row').nth(1).waitFor();
+  const [file] = await Promise.all([page.waitForEvent('download'), choose('Save all as CSV')]);
+  const csv = readFileSync((await file.path())!, 'utf8');
+  const bodies = [...csv.matchAll(/^\d+,(?:"((?:[^"]|"")*)"|(.*))\r$/gm)].map(([, quoted, plain]) => quoted ?? plain);
+  const marked = texts.map((text) => (['-1', '-1.5e3', "'", '1', 'a,b'].includes(text) ? text : `'${text}`));
+  expect(bodies).toEqual(marked);
+  await studio.database.query('truncate cell_text');
+  await choose('Insert rows of a file …');
+  const dialog = page.getByRole('dialog', { name: 'Insert rows of a file into CellText' });
+  const given = { name: 'cells.csv', mimeType: 'text/plain', buffer: Buffer.from(csv) };
+  await dialog.getByLabel('CSV with a head').setInputFiles(given);
+  await dialog.getByRole('button', { name: /^Insert/ }).click();
+  await page.getByText(`Inserted ${texts.length} rows.`).waitFor();
+  const rows = await studio.database.query('select body from cell_text order by id');
+  expect(rows.map(({ body }) => body)).toEqual(texts);
   expect(problems).toEqual([]);
 });
 

@@ -40,7 +40,7 @@ export function useDataPlace(): DataPlace {
   const as = query.get('as');
   return {
     table: segments[1] ?? null,
-    order: order === null ? null : readOrder(order),
+    order: order !== null && /^-?\w+$/.test(order) ? readOrder(order) : null,
     filter: readFilter(query.get('filter')),
     caller: as === null ? chosen : callerOf(as),
     row: query.get('row'),
@@ -66,7 +66,7 @@ function readOrder(text: string): Order {
     : { column: text, direction: 'ascending' };
 }
 
-/** What an address edited by hand has beside conditions is left out. */
+/** What an address edited by hand has beside conditions is left out, also what others wrote to be copied as a part of a query. */
 function readFilter(text: string | null): readonly Condition[] {
   let given: unknown;
   try {
@@ -77,8 +77,8 @@ function readFilter(text: string | null): readonly Condition[] {
   if (!Array.isArray(given)) return [];
   return given.flatMap((entry) => {
     if (!Array.isArray(entry) || entry.some((part) => typeof part !== 'string')) return [];
-    const [path, operator, value = ''] = entry as readonly string[];
-    return path === undefined || operator === undefined ? [] : { path, operator, value };
+    const [path = '', operator = '', value = ''] = entry as readonly string[];
+    return /^\w+(\.\w+)*$/.test(path) && /^\w+$/.test(operator) ? { path, operator, value } : [];
   });
 }
 

@@ -61,12 +61,16 @@ function pick(row: Row, names: readonly string[]): Row {
   return Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
 }
 
+/** Whether a spreadsheet would run the text, in any language; of what begins with a minus, a number alone is none. Or has our mark. */
+function isFormula(text: string): boolean {
+  return /^'?[=+@\t\r\n＝＋－＠]|^'-/.test(text) || (text.startsWith('-') && Number.isNaN(Number(text)));
+}
+
 /** RFC 4180; null is an empty cell, and an empty text one in quotes. */
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  // A spreadsheet would run what begins like a formula.
-  const safe = typeof value === 'string' && /^[=+@\t\r]|^-(?![\d.])/.test(text) ? `'${text}` : text;
+  const safe = typeof value === 'string' && isFormula(text) ? `'${text}` : text;
   return text === '' || /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

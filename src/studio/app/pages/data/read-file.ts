@@ -71,5 +71,5 @@ function readCsvRows(text: string): readonly Row[] {
 
 /** Without the mark by which an export keeps spreadsheets from running a text. */
 function unguard(text: string): string {
-  return /^'[=+@\t\r-]/.test(text) ? text.slice(1) : text;
+  return /^''?[=+@\t\r\n＝＋－＠-]/.test(text) ? text.slice(1) : text;
 }

@@ -44,16 +44,17 @@ function printCondition({ path, operator, value }: Condition): string {
 
 const texts = ['String', 'ID', 'UUID', 'BigInt', 'BigFloat', 'Date', 'Time', 'Datetime', 'Opaque'];
 
-/** A literal of the type: enum values and numbers stand without quotes. */
+/** A literal of the type: enum values and numbers stand without quotes. Others may have written the address: no text is more than a value. */
 function literal(text: string, type: string): string {
   if (type === 'JSON') return ofJson(text);
-  return texts.includes(type) ? JSON.stringify(text) : text;
+  return texts.includes(type) || !/^-?[\w.+-]+$/.test(text) ? JSON.stringify(text) : text;
 }
 
 function ofJson(text: string): string {
   const print = (value: unknown): string => {
     if (Array.isArray(value)) return `[${value.map(print).join(', ')}]`;
     if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+    if (Object.keys(value).some((name) => !/^[_A-Za-z]\w*$/.test(name))) throw new SyntaxError('not a GraphQL value');
     return `{${Object.entries(value)
       .map(([name, inner]) => `${name}: ${print(inner)}`)
       .join(', ')}}`;
