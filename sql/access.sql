@@ -82,10 +82,13 @@ select
             where exists (
               select from pg_catalog.unnest(p.polroles) u (oid)
               where u.oid = 0 or pg_catalog.pg_has_role(r.oid, u.oid, 'usage'))),
-          'using', pg_catalog.pg_get_expr(p.polqual, p.polrelid, true),
-          'check', pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid, true)
+          -- Whoever owns a table writes many megabytes of them.
+          'using', case when pg_catalog.length(u.text) > 10000 then pg_catalog.left(u.text, 10000) || ' …' else u.text end,
+          'check', case when pg_catalog.length(c.text) > 10000 then pg_catalog.left(c.text, 10000) || ' …' else c.text end
         ) order by p.polname), '[]')
         from pg_catalog.pg_policy p
+        cross join lateral pg_catalog.pg_get_expr(p.polqual, p.polrelid, true) u (text)
+        cross join lateral pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid, true) c (text)
         where p.polrelid = t.oid
       )
     ) order by t.nspname, t.relname), '[]')

@@ -41,7 +41,9 @@ import { authUrlOf, studioPath } from './server/paths.ts';
 import { Recent } from './server/recent/recent.ts';
 import type { Traffic } from './server/track-requests.ts';
 import { type Clock, systemClock } from './shared/clock.ts';
+import { runInTurn } from './shared/in-turn.ts';
 import { createLogger } from './shared/logger.ts';
+import { mergeCalls } from './shared/merge-calls.ts';
 import type { Observe } from './shared/observation.ts';
 import { openTracer } from './shared/trace/otlp/open-tracer.ts';
 import type { InboxParts } from './studio/routes/studio-parts.ts';
@@ -279,13 +281,16 @@ function routeParts(
     schemas: { printSchema, mayRead: config.managementApiEnabled ? mayRead : null },
   };
   if (!config.managementApiEnabled) return service;
+  const explain = createExplainer(graphql.reflector, graphql.systemPool);
+  // They may wait for locks and functions of users: the catalog is read on the other connections.
+  const inTurn = runInTurn();
   return {
     ...service,
-    management: managementParts(parts, gather),
+    management: managementParts(parts, inTurn, gather),
     studio: {
       project: management.project,
       redeemTicket: (ticket) => tickets.redeem(ticket),
-      explain: createExplainer(graphql.reflector, graphql.systemPool),
+      explain: (...asked) => inTurn(() => explain(...asked)),
       live: () => readersOf(parts, gather).live(),
     },
   };
@@ -317,7 +322,7 @@ function countedProject({
   };
 }
 
-function managementParts(parts: Parts, gather?: Gather): ManagementParts {
+function managementParts(parts: Parts, inTurn: ReturnType<typeof runInTurn>, gather?: Gather): ManagementParts {
   const { config, graphql, auth } = parts;
   const services = auth?.auth.services ?? null;
   return {
@@ -326,7 +331,9 @@ function managementParts(parts: Parts, gather?: Gather): ManagementParts {
     receiveEvents: services?.receiveEvents ?? null,
     describeSchema: createSchemaDescriber(graphql.reflector),
     describeTable: createTableDescriber(graphql.reflector),
-    readAccess: () => readAccessOverview(graphql.systemPool, config.schemas, accessRolesOf(config)),
+    readAccess: mergeCalls(() =>
+      inTurn(() => readAccessOverview(graphql.systemPool, config.schemas, accessRolesOf(config))),
+    ),
     runStatements: hasAdminConnection(config)
       ? (text) => runStatements(loginOf(config, 'adminDatabaseUrl'), text)
       : null,

@@ -41,7 +41,7 @@ const policy = objectOf({
   command: oneOf('all', 'select', 'insert', 'update', 'delete'),
   isPermissive: about(flag, 'Permissive policies add rows, restrictive ones take some away.'),
   roles: about(listOf(text), '`public`: all.'),
-  using: orNull(about(text, 'The condition of rows that are seen or changed.')),
+  using: orNull(about(text, 'The condition of rows that are seen or changed; of a long one, 10,000 characters.')),
   check: orNull(about(text, 'The condition of new rows; null: as `using`.')),
 });
 
