@@ -2,8 +2,8 @@
  * The service role of the studio, in the hands of somebody who wants more of it than an operator may have: without the scope, from
  * another page, after the access token was revoked, without a row in the audit log, or for longer than they are signed in.
  */
-import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { addToken, type ManagedGateway, managedGateway } from '../management/management.ts';
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
 import { anonKey, secret, serviceKey } from '../support/http.ts';
 import { readEvents } from '../support/live.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -90,6 +90,22 @@ test('an operation runs only if the audit log can record it', async () => {
     await database.query('alter table auth.moved rename to audit_log_entries');
   }
   expect(await bodies()).toEqual(['of nobody else']);
+});
+
+test('an operation leaves its row although a token that may change the configuration has switched the audit log off', async () => {
+  const both = await addToken(database, { scopes: ['auth_config:write', 'project:operate'] });
+  const off = await addToken(database, { scopes: ['auth_config:write'] });
+  const change = (audit_log_disable_postgres: boolean | null) =>
+    managed.call({
+      method: 'PATCH',
+      path: `/v1/projects/${ref}/config/auth`,
+      token: `Bearer ${off}`,
+      body: JSON.stringify({ audit_log_disable_postgres }),
+    });
+  expect((await change(true)).status).toBe(200);
+  onTestFinished(async () => void (await change(false)));
+  expect((await send('{ __typename }', { token: `Bearer ${both}` })).status).toBe(200);
+  expect(await audited()).toHaveLength(1);
 });
 
 test('revoking the access token ends this at once', async () => {

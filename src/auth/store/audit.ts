@@ -98,15 +98,16 @@ export interface Operator {
 /** Who asks the admin API: a holder of an access token, or of a token with the role of an admin. */
 export type Admin = Operator | { readonly role: string };
 
-/** Writes an action of an operator. */
-export function auditOperator(
+/** Writes an action of an operator, always: a token that may change the configuration could switch the log off before. */
+export async function auditOperator(
   tx: AuditTransaction,
   action: AuditAction,
   { tokenId, by }: Operator,
   traits: AuditEvent['traits'],
 ): Promise<void> {
   const actor = { id: nilUuid, username: by, viaSso: false, name: null };
-  return writeAudit(tx, { action, actor, traits: { ...traits, access_token_id: tokenId }, hasAddress: true });
+  const event = { action, actor, traits: { ...traits, access_token_id: tokenId }, hasAddress: true };
+  await tx.query(insertAuditRows, [printRows(tx, [event])]);
 }
 
 /** As Supabase Auth does. */
@@ -133,8 +134,11 @@ export function userActor(user: User): AuditActor {
 }
 
 /** The rows of events for a statement that takes them as one JSON parameter. */
-export function toAuditRows({ config, client, clock }: AuditTransaction, events: readonly AuditEvent[]): string {
-  if (config.audit_log_disable_postgres) return '[]';
+export function toAuditRows(tx: AuditTransaction, events: readonly AuditEvent[]): string {
+  return tx.config.audit_log_disable_postgres ? '[]' : printRows(tx, events);
+}
+
+function printRows({ client, clock }: AuditTransaction, events: readonly AuditEvent[]): string {
   return JSON.stringify(
     events.map(({ action, actor, traits = {}, hasAddress }) => ({
       id: randomUUID(),

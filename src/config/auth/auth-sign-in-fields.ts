@@ -123,6 +123,6 @@ export const signInFields = {
   sms_template: field(string(), 'Your code is {{ .Code }}', 'Template for text messages.', { file: 'auth.sms.template' }),
   sms_test_otp_valid_until: field<string | null>(string(checkDateTime), null, 'Time until which test codes are accepted.'),
 
-  audit_log_disable_postgres: field(flag, false, 'Disable the audit log.'),
+  audit_log_disable_postgres: field(flag, false, 'Disable the audit log, but for what operators do.'),
   api_max_request_duration: field(seconds(1, 32_767), 10, 'Maximum duration of an auth request, in seconds.'),
 } as const; // biome-ignore format: one field a line
