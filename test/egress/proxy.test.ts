@@ -1,4 +1,5 @@
 /** Requests to other machines behind a proxy, with the variables that curl and others read. */
+import { createHook } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -77,6 +78,22 @@ test('a proxy leads no address that the management API has stored to a private n
     await expect(ask(url, { http_proxy: address }, () => new Set())).rejects.toMatchObject({ code: 'EPRIVATE' });
   expect(asked).toEqual([]);
   expect(await ask('http://hook.test/', { http_proxy: address }, () => new Set())).toBe('from the proxy');
+});
+
+test('a proxy may be in a private network, and a host is looked up once for many requests through it', async () => {
+  const { asked, address } = await startProxy();
+  const environment = { http_proxy: address.replace('127.0.0.1', 'localhost') };
+  expect(await ask('http://hook.test/', environment, () => new Set())).toBe('from the proxy');
+  let lookUps = 0;
+  const hook = createHook({
+    init: (_id, type) => {
+      if (type === 'GETADDRINFOREQWRAP') lookUps += 1;
+    },
+  }).enable();
+  onTestFinished(() => void hook.disable());
+  for (let round = 0; round < 3; round += 1) await ask('http://often.test/', { http_proxy: address }, () => new Set());
+  expect(asked).toHaveLength(4);
+  expect(lookUps).toBe(1);
 });
 
 test('a proxy that is none over HTTP is named at the start', () => {

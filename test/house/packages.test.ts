@@ -31,7 +31,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   htmlparser2: ['email'],
   'ipaddr.js': ['shared', 'server'],
   jose: ['config', 'server', 'auth'],
-  'lru-cache': ['graphql', 'postgres', 'email', 'auth', 'management', 'server'],
+  'lru-cache': ['graphql', 'postgres', 'email', 'auth', 'management', 'server', 'shared'],
   negotiator: ['server', 'graphql'],
   nodemailer: ['email'],
   'openid-client': ['auth'],

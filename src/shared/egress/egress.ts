@@ -11,8 +11,10 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createUnzip } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 import { currentSpan, inSpan } from '../trace/current-span.ts';
 import type { SpanEnd } from '../trace/span.ts';
 import { traceHeaders } from '../trace/trace-context.ts';
@@ -137,11 +139,24 @@ function publicLookup(host: string, options: LookupOptions, callback: Parameters
   });
 }
 
+/** Whether hosts resolve to private addresses, as far as this machine knows. Each request through a proxy asks. */
+const privateHosts = new LRUCache<string, Promise<boolean>>({ max: 1000, ttl: 60_000 });
+
+/** How long a request through a proxy waits for that, in milliseconds: where only the proxy leaves the network, DNS may hang. */
+const lookUpLimitMs = 1000;
+
 /** For a host that a proxy connects to. Where only the proxy knows names, it decides. */
-function refusePrivate(host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    publicLookup(host, {}, (error) => (error?.code === 'EPRIVATE' ? reject(error) : resolve()));
-  });
+async function refusePrivate(host: string): Promise<void> {
+  let isPrivate = privateHosts.get(host);
+  if (isPrivate === undefined) {
+    const found = new Promise<boolean>((resolve) => {
+      publicLookup(host, {}, (error) => resolve(error?.code === 'EPRIVATE'));
+    });
+    void found.then((known) => privateHosts.set(host, Promise.resolve(known)));
+    isPrivate = Promise.race([found, sleep(lookUpLimitMs, false, { ref: false })]);
+    privateHosts.set(host, isPrivate);
+  }
+  if (await isPrivate) throw refusal(host);
 }
 
 function refusal(host: string): NodeJS.ErrnoException {
