@@ -7,17 +7,16 @@ import type { Config } from './config/config.ts';
 import { ConfigError, type Problem } from './config/config-error.ts';
 import { forDriver } from './config/connection-url.ts';
 import { changedOptions, type LiveConfig } from './config/live-config.ts';
-import { fileKey } from './config/options.ts';
+import { fileKey, optionNames, optionOf } from './config/options.ts';
 import { checkLogin } from './postgres/wire/check-login.ts';
 import { type FailureReason, failureReasons } from './postgres/wire/connection-failure.ts';
 import { type LoginName, loginOf } from './postgres/wire/login.ts';
 import type { Authenticate } from './server/caller/authenticate.ts';
-import type { TokenOptions } from './server/caller/verify-token.ts';
 
 interface ChangingParts {
   readonly live: LiveConfig;
   readonly authenticate: Pick<Authenticate, 'prepare'>;
-  readonly auth: Pick<OpenAuth, 'prepareKeys'> | null;
+  readonly auth: Pick<OpenAuth, 'prepareSigner'> | null;
 }
 
 /** What changed, for people. */
@@ -28,9 +27,7 @@ export interface AppliedChange {
 }
 
 /** Callers are verified again when one of these has changed. */
-const keyNames: ReadonlySet<string> = new Set<keyof TokenOptions | keyof Config>([
-  'jwtSecret', 'jwtKeys', 'jwks', 'jwksUrl', 'jwtAud', 'jwtIssuer', 'anonKey', 'serviceKey', 'requireApiKey',
-]); // biome-ignore format: a list of names
+const keyNames: ReadonlySet<string> = new Set(optionNames.filter((name) => optionOf(name).group === 'Keys and roles'));
 
 /** @throws ConfigError with every problem; nothing has changed then. */
 export async function changeOptions({ live, authenticate, auth }: ChangingParts, next: Config): Promise<AppliedChange> {
@@ -94,7 +91,7 @@ async function prepareKeys(
   try {
     return {
       problems: [],
-      replace: await Promise.all([authenticate.prepare(next), ...(auth === null ? [] : [auth.prepareKeys(next)])]),
+      replace: await Promise.all([authenticate.prepare(next), ...(auth === null ? [] : [auth.prepareSigner(next)])]),
     };
   } catch (error) {
     return { problems: [{ problem: `A key cannot be used: ${(error as Error).message}`, fix: null }], replace: [] };

@@ -146,7 +146,8 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
     const { hasher, minRefusalMs } = extras;
     const given = { hasher, minRefusalMs, database: authPool, configStore: management.store, onLost: graphql.suspect };
     const findOperator = config.managementApiEnabled ? createOperatorCheck(countedProject(parts)) : null;
-    parts.auth = await openAuth({ config, clock, observe, tracer, findOperator, ...given });
+    const { verifyToken } = authenticate;
+    parts.auth = await openAuth({ config, clock, observe, tracer, findOperator, verifyToken, ...given });
     opened.defer(() => parts.auth?.stop());
     if (parts.auth !== null) graphql.live.watchSessions(parts.auth.findSessions);
     const authAt = performance.now();

@@ -6,10 +6,12 @@ import { findSigningKey } from '../config/keys.ts';
 import type { Inbox } from '../email/transport/inbox.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import { createTrust } from '../server/caller/client-address.ts';
+import type { VerifyToken } from '../server/caller/verify-token.ts';
 import { authUrlOf, inboxPath } from '../server/paths.ts';
 import { createEgress } from '../shared/egress/egress.ts';
 import { mergeCalls } from '../shared/merge-calls.ts';
 import type { AuthParts, FindOperator } from './routes/auth-parts.ts';
+import { createClaimsVerifier } from './rules/verify-claims.ts';
 import type { AuthSetup } from './start-auth.ts';
 
 /** Where the configuration of the service comes from. */
@@ -25,6 +27,8 @@ interface AuthConfigStore {
 interface OpenAuthOptions
   extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'signer' | 'egress' | 'currentConfig' | 'configVersion'> {
   readonly configStore: AuthConfigStore;
+  /** With the present keys. */
+  readonly verifyToken: VerifyToken;
   /** As in `AuthParts`. */
   readonly findOperator: FindOperator | null;
 }
@@ -38,8 +42,8 @@ export interface OpenAuth {
   readonly isCaptured: () => boolean;
   /** Which of these sessions exist; null without our tables. @throws DatabaseError */
   readonly findSessions: (ids: readonly string[]) => Promise<ReadonlySet<string> | null>;
-  /** Imports other keys. Rejects if one is malformed, or none signs. @returns Replaces the keys. */
-  prepareKeys(next: Config): Promise<() => void>;
+  /** Imports another key that signs. Rejects if it is malformed, or none signs. @returns Replaces the key. */
+  prepareSigner(next: Config): Promise<() => void>;
   stop(): Promise<void>;
 }
 
@@ -51,6 +55,7 @@ export function canSign({ jwtSecret, jwtKeys }: Pick<Config, 'jwtSecret' | 'jwtK
 /** Null if no key can sign tokens; the gateway then runs without the service. */
 export async function openAuth({
   configStore: store,
+  verifyToken,
   findOperator,
   ...setup
 }: OpenAuthOptions): Promise<OpenAuth | null> {
@@ -61,15 +66,15 @@ export async function openAuth({
     return null;
   }
   // Loaded here, so that a gateway without the service does not load its code.
-  const [{ startAuth }, { AuthKeys }, { findSessions }, { isEmailCaptured }] = await Promise.all([
+  const [{ startAuth }, { ReplaceableSigner }, { findSessions }, { isEmailCaptured }] = await Promise.all([
     import('./start-auth.ts'),
-    import('./auth-keys.ts'),
+    import('./secrets/replaceable-signer.ts'),
     import('./store/sessions.ts'),
     import('../email/transport/mailer.ts'),
   ]);
   const authUrl = authUrlOf(config);
   const inboxUrl = `${config.externalUrl}${inboxPath}`;
-  const keys = await AuthKeys.open(config, clock);
+  const key = await ReplaceableSigner.open(config);
   // Under load, one comparison serves all requests that came before it.
   const currentConfig = mergeCalls(() => store.refreshIfNewer(database));
   const addresses = { authUrl, inboxUrl };
@@ -77,8 +82,8 @@ export async function openAuth({
   const auth = startAuth({
     ...setup,
     ...addresses,
-    verify: keys.verify,
-    signer: keys.signer,
+    verify: createClaimsVerifier(config, verifyToken, clock),
+    signer: key.signer,
     egress,
     currentConfig,
     configVersion: () => store.version,
@@ -98,9 +103,9 @@ export async function openAuth({
     inbox,
     isCaptured,
     findSessions: async (ids) => ((await isInstalled()) ? findSessions(database, ids) : null),
-    prepareKeys: (next) => keys.prepare(next),
+    prepareSigner: (next) => key.prepare(next),
     stop: async () => {
-      keys.stop();
+      key.stop();
       await stop();
     },
   };

@@ -54,12 +54,14 @@ export async function createAuth(
   opened.defer(() => clearInterval(looking));
   try {
     await management.loaded;
+    const authenticate = await createAuthenticator(config, clock);
     const auth = await openAuth({
       config,
       clock,
       observe,
       database: pool,
       configStore: management.store,
+      verifyToken: authenticate.verifyToken,
       onLost,
       // Without the management API there are no access tokens.
       findOperator: null,
@@ -68,7 +70,6 @@ export async function createAuth(
     opened.defer(() => auth.stop());
     const isAnswering = createReadiness(() => null, pool.catalog);
     const ready = async () => (await isAnswering()) ?? ((await auth.auth.isInstalled()) ? null : notInstalled);
-    const authenticate = await createAuthenticator(config, clock);
     const app = await createHttpServer({ config, observe, ready }, async (http) => {
       await registerAuth(http, { config, authenticate, observe }, auth.auth);
       return [describeAuth];

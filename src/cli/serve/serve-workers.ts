@@ -108,7 +108,7 @@ function followFor(workers: Workers, live: LiveConfig, context: CommandContext):
   const { current: config } = live;
   const [noKeys, done] = [() => {}, async () => {}];
   const authenticate = { prepare: (next: TokenOptions) => createTokenVerifier(next, systemClock).then(() => noKeys) };
-  const auth = canSign(config) ? { prepareKeys: async () => noKeys } : null;
+  const auth = canSign(config) ? { prepareSigner: async () => noKeys } : null;
   const gateway = {
     changeOptions: (next: Config) => changeOptions({ live, authenticate, auth }, next),
     expose: done,

@@ -22,6 +22,7 @@ import {
   type TokenOptions,
   unverifiedClaims,
   type VerifiedToken,
+  type VerifyOptions,
   type VerifyToken,
 } from './verify-token.ts';
 
@@ -40,6 +41,8 @@ export interface VerifiedCaller {
 /** Verifies headers; answers synchronously on a cache hit. @throws PublicError (or rejects with one). */
 export interface Authenticate {
   (headers: IncomingHttpHeaders): VerifiedCaller | Promise<VerifiedCaller>;
+  /** Verifies a token with the present keys. */
+  readonly verifyToken: VerifyToken;
   /** The clock for `VerifiedCaller.validUntil`. */
   now(): number;
   /** Grows when the keys are replaced: who was verified before must be verified again. */
@@ -125,7 +128,13 @@ export async function createAuthenticator(
     listeners.add(listener);
     return () => void listeners.delete(listener);
   };
-  return Object.assign(authenticate, { now: () => clock.now(), keysVersion: () => keysVersion, onReplaced, prepare });
+  return Object.assign(authenticate, {
+    verifyToken: (token: string, how: VerifyOptions) => verify(token, how),
+    now: () => clock.now(),
+    keysVersion: () => keysVersion,
+    onReplaced,
+    prepare,
+  });
 }
 
 /**

@@ -46,7 +46,8 @@ export interface VerifiedToken {
   readonly isOwn: boolean;
 }
 
-interface VerifyOptions {
+/** What is checked beside the signature. */
+export interface VerifyOptions {
   /** Accept only the secret and our own keys. */
   readonly ownKeysOnly: boolean;
   /** Check `aud` and `iss` if the configuration sets them. */
