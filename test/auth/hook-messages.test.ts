@@ -172,7 +172,9 @@ test('emails of the queue wait for the hook, and are given up where it does not 
   // What is stored next makes the worker look at what waits, too.
   await auth.ask('/signup', { email: 'next@x.test', password });
   await vi.waitFor(() => expect(server.requests).toHaveLength(3));
+  const [first] = server.requests;
   const arrived = server.requests.slice(1).find(({ payload }) => payload.user.email === 'later@x.test');
+  expect(arrived?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
   const token = arrived?.payload.email_data.token;
   expect((await auth.ask('/verify', { type: 'email', email: 'later@x.test', token })).status).toBe(200);
   server.answer({ body: { error: { http_code: 403, message: 'No' } } });

@@ -19,7 +19,7 @@ export interface OutboxProcess {
 /** Starts one; `adminUrl` where its connection to the database goes elsewhere first. */
 export async function startOutboxProcess(
   database: TestDatabase,
-  smtp: TestSmtpServer,
+  smtp: Pick<TestSmtpServer, 'port'>,
   adminUrl = database.url,
 ): Promise<OutboxProcess> {
   const env = {

@@ -91,10 +91,11 @@ function postgresProtocol(): Protocol {
   };
 }
 
-/** A recipient, the wish to send a message, and the message. */
+/** The message. What comes before it leaves nothing, and comes in one packet where the server takes that. */
 const smtpProtocol: Protocol = {
   server: 'mail server',
-  see: (from, packet) => from === 'process' && !/^(EHLO|MAIL|RSET|NOOP|QUIT)/i.test(packet.toString('latin1')),
+  see: (from, packet) =>
+    from === 'process' && !/^(EHLO|MAIL|RCPT|DATA|RSET|NOOP|QUIT)/i.test(packet.toString('latin1')),
 };
 
 /** A way to PostgreSQL. @returns Also the connection string that leads through it. */

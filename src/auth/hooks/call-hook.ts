@@ -24,6 +24,8 @@ interface HookCall {
   readonly name: HookName;
   readonly config: HookValues;
   readonly payload: unknown;
+  /** Of the webhook's request; a new one without it. */
+  readonly id?: string;
 }
 
 /** Calls hooks. */
@@ -74,11 +76,11 @@ export function createHooks(parts: HookParts): Hooks {
 
 async function askTarget(parts: HookParts, tx: Queryable | null, call: HookCall): Promise<unknown> {
   const { clock, database, limits = {}, egress = unrestrictedEgress } = parts;
-  const { payload } = call;
+  const { payload, id } = call;
   const target = readField(call, 'uri', parseHookTarget);
   if (target.kind === 'webhook') {
     const webhook = { url: target.url, keys: readField(call, 'secrets', parseWebhookSecrets) };
-    const message = { webhook, payload, clock, egress, limits: limits.webhook ?? webhookLimits };
+    const message = { webhook, payload, id, clock, egress, limits: limits.webhook ?? webhookLimits };
     return parseBody(await postWebhook(message));
   }
   const run = (own: Queryable) => callFunction(own, { target, payload, limits: limits.function ?? functionLimits });

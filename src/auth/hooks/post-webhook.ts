@@ -30,6 +30,8 @@ export type WebhookLimits = Readonly<typeof webhookLimits>;
 interface WebhookMessage {
   readonly webhook: { readonly url: string; readonly keys: readonly Buffer[] };
   readonly payload: unknown;
+  /** A new one without it. */
+  readonly id?: string | undefined;
   readonly clock: Clock;
   readonly limits: WebhookLimits;
   readonly egress: Egress;
@@ -40,11 +42,16 @@ export interface WebhookAnswer extends PostAnswer {
   readonly id: string;
 }
 
+/** By which receivers know a repeated request. */
+export function newWebhookId(): string {
+  return `msg_${randomUUID()}`;
+}
+
 /** @throws HookError `hook_timeout`, `hook_timeout_after_retry`, `hook_payload_over_size_limit`, `unexpected_failure` */
-export async function postWebhook({ webhook, payload, clock, limits, egress }: WebhookMessage): Promise<WebhookAnswer> {
+export async function postWebhook(message: WebhookMessage): Promise<WebhookAnswer> {
+  const { webhook, payload, id = newWebhookId(), clock, limits, egress } = message;
   const body = JSON.stringify(payload);
   if (Buffer.byteLength(body) > limits.maxRequestBytes) throw tooLarge('payload', limits.maxRequestBytes);
-  const id = `msg_${randomUUID()}`;
   const signal = AbortSignal.timeout(limits.timeoutMs);
   const endsAt = performance.now() + limits.timeoutMs;
   for (let attempt = 1; ; attempt++) {

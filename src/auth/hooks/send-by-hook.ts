@@ -6,9 +6,9 @@ import { HookError } from './hook-error.ts';
 
 /** Makes the sender. Its failures are those of a mail server: a refusal is final, all others are tried again. */
 export function createHookSender(hooks: Hooks): SendByHook {
-  return async (config, { payload }) => {
+  return async (config, { id, payload }) => {
     try {
-      await hooks.ask(null, { name: 'send_email', config, payload });
+      await hooks.ask(null, { name: 'send_email', config, payload, ...(id !== undefined && { id }) });
     } catch (error) {
       if (!(error instanceof HookError)) throw error;
       // Without a reason for the log, the hook refused deliberately.

@@ -4,6 +4,7 @@ import type { HookEmail, HookEmailData } from '../../email/message/hook-email.ts
 import type { MessageData } from '../../email/message/message.ts';
 import { deliveryOf } from '../../email/outbox/deliveries.ts';
 import { toUserJson } from '../answers/user-json.ts';
+import { newWebhookId } from '../hooks/post-webhook.ts';
 import type { User } from '../model/user.ts';
 import { askHook } from '../steps/ask-hook.ts';
 import type { AuthContext, Transaction } from '../steps/auth-context.ts';
@@ -80,5 +81,5 @@ function toHookEmail(
   facts: Partial<HookEmailData> & Pick<HookEmailData, 'email_action_type'>,
 ): HookEmail {
   const email_data = { ...nothing, redirect_to: redirectTo, site_url: authUrl, ...facts };
-  return { kind, payload: { user: toUserJson(user), email_data } };
+  return { kind, id: newWebhookId(), payload: { user: toUserJson(user), email_data } };
 }

@@ -25,6 +25,8 @@ export interface HookEmailData {
 /** Plain data: it may be stored as JSON and sent later. */
 export interface HookEmail {
   readonly kind: EmailKind;
+  /** Of the webhook's request, the same with each attempt; absent in an email that an older version has stored. */
+  readonly id?: string;
   readonly payload: {
     /** The user's public JSON. */
     readonly user: Readonly<Record<string, unknown>>;
