@@ -197,6 +197,14 @@ describe('reading your own writes', () => {
     expect([failed.headers.get('pgreflect-lsn'), failed.headers.get('set-cookie')]).toEqual([null, null]);
   });
 
+  test('a position ahead of all servers, as one of a primary that is no more may be, is answered by the primary', async () => {
+    const gateway = await start();
+    const ahead = { 'pgreflect-lsn': 'FFFFFFFF/0' };
+    for (let round = 0; round < 3; round += 1)
+      expect(await dataOf(gateway, server, ahead)).toEqual({ server: 'primary' });
+    expect(await dataOf(gateway, server)).toEqual({ server: 'replica' });
+  });
+
   test('a header that is no position is refused, a cookie that is none is not: who has it often cannot change it', async () => {
     const gateway = await start();
     for (const value of ['x', '1', '0/', '0/123456789', '0/1 0/2', 'pgreflect']) {
