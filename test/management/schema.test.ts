@@ -167,7 +167,8 @@ describe('the schema of a role', () => {
       isForeignKey: true,
       pairs: [{ local: 'authorId', foreign: 'id' }],
       isFiltered: true,
-      isInserted: false,
+      inserts: [],
+      updates: [],
     });
     // What the role may insert and not read is there, and says so; what it may neither read nor insert is not.
     const { body: author } = await table('Author', 'anon');
@@ -183,6 +184,36 @@ describe('the schema of a role', () => {
     expect(await table('Book', 'postgres')).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
     const lesser = await addToken(database, { scopes: ['project:read', 'auth_config:write'] });
     expect(await table('Book', 'anon', lesser)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  });
+
+  test('a table of a role says what its inserts and updates do with related rows', async () => {
+    await database.query(`
+      grant usage on schema public to authenticated;
+      create table shelf (id bigint primary key, title text unique);
+      create table folder (id bigint primary key, shelf_id bigint references shelf, title text);
+      grant select, insert on shelf, folder to authenticated`);
+    const related = async (table: string) => {
+      const path = `/v1/projects/${ref}/schema/tables/${table}?role=authenticated`;
+      const { body } = await managed.call({ path, token: `Bearer ${accessToken}` });
+      return body.relationships;
+    };
+    const list = { name: 'folderCollection', target: 'Folder', isList: true, isForeignKey: false };
+    try {
+      expect(await related('Shelf')).toMatchObject([{ ...list, inserts: ['insert'], updates: [] }]);
+      await database.query('grant update, delete on shelf, folder to authenticated');
+      const writes = ['insert', 'update', 'delete', 'connect', 'disconnect', 'replace'];
+      expect(await related('Shelf')).toMatchObject([{ ...list, inserts: ['insert', 'connect'], updates: writes }]);
+      expect(await related('Folder')).toMatchObject([
+        {
+          name: 'shelf',
+          isList: false,
+          inserts: ['insert', 'connect'],
+          updates: ['insert', 'update', 'connect', 'disconnect'],
+        },
+      ]);
+    } finally {
+      await database.query('drop table folder, shelf');
+    }
   });
 
   test('the schema of a role has each foreign key once, with the fields of both its sides', async () => {

@@ -27,7 +27,7 @@ import {
 import { quotePath } from '../catalog/quote-name.ts';
 import { tableRootFields, tableTypeNames } from '../model/inflect.ts';
 import type { Column, Model, Relationship, Table } from '../model/model.ts';
-import { fieldOrigin, inputFieldOrigin } from '../schema/origin.ts';
+import { fieldOrigin, type InputFieldOrigin, inputFieldOrigin } from '../schema/origin.ts';
 import type { Reflector } from './reflector.ts';
 
 const typed = about(text, 'As GraphQL writes it: `[String!]`.');
@@ -57,7 +57,11 @@ const describedLink = objectOf({
     'Fields with equal values; none for a junction table.',
   ),
   isFiltered: about(flag, 'Rows can be filtered by the related rows: a list by `some`, `every`, `none`.'),
-  isInserted: about(flag, 'Rows can be inserted with related rows.'),
+  inserts: about(listOf(oneOf('insert', 'connect')), 'What an insert does with the related rows; none: nothing.'),
+  updates: about(
+    listOf(oneOf('insert', 'update', 'delete', 'connect', 'disconnect', 'replace')),
+    'What an update does with the related rows; none: nothing.',
+  ),
 });
 
 /** A table of a role. */
@@ -187,10 +191,7 @@ function describeLinks(schema: GraphQLSchema, model: Model, table: Table): reado
   const types = tableTypeNames(table.baseName);
   const filters = byName(schema, types.filter);
   const inserts = byName(schema, types.insertInput);
-  const has = (entries: ReadonlyMap<string, GraphQLInputField>, name: string, kind: string): boolean => {
-    const entry = entries.get(name);
-    return entry !== undefined && inputFieldOrigin(entry).kind === kind;
-  };
+  const updates = byName(schema, types.updateInput);
   return Object.values(assertObjectType(schema.getType(table.baseName)).getFields()).flatMap((field) => {
     const origin = fieldOrigin(field);
     if (origin.kind !== 'relationship') return [];
@@ -201,10 +202,26 @@ function describeLinks(schema: GraphQLSchema, model: Model, table: Table): reado
       isList: relationship.cardinality === 'many',
       isForeignKey: relationship.direction === 'outbound',
       pairs: pairsOf(table, relationship, model.tables.get(relationship.target) ?? target),
-      isFiltered: has(filters, field.name, 'relationship'),
-      isInserted: has(inserts, field.name, 'nested'),
+      isFiltered: entryOf(filters, field.name, 'relationship') !== null,
+      inserts: writesOf(inserts, field.name, ['insert', 'connect']),
+      updates: writesOf(updates, field.name, ['insert', 'update', 'delete', 'connect', 'disconnect', 'replace']),
     };
   });
+}
+
+function entryOf(entries: ReadonlyMap<string, GraphQLInputField>, name: string, kind: InputFieldOrigin['kind']) {
+  const entry = entries.get(name);
+  return entry !== undefined && inputFieldOrigin(entry).kind === kind ? entry : null;
+}
+
+/** The writes that the entry of an input offers for related rows. */
+function writesOf<T extends string>(
+  entries: ReadonlyMap<string, GraphQLInputField>,
+  name: string,
+  writes: readonly T[],
+): readonly T[] {
+  const type = getNamedType(entryOf(entries, name, 'nested')?.type);
+  return isInputObjectType(type) ? writes.filter((write) => write in type.getFields()) : [];
 }
 
 /** By field names; none if a column has none. */
