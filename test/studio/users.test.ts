@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { addToken } from '../management/management.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import { picture, startStudio, type TestStudio, violations } from './studio.ts';
+import { followMenu, picture, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -262,3 +262,33 @@ test.each(looks)(
     expect(Object.entries(found).filter(([, faults]) => faults.length > 0)).toEqual([]);
   },
 );
+
+test('an address, metadata or a new user that was typed and not saved is asked about before it is lost', async () => {
+  const { id } = await add({ email: 'kept@mail.test', password: 'Kept-password-1', email_confirm: true });
+  const { page, problems } = await studio.visit(`users/${id}`);
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.type());
+    return dialog.type() === 'beforeunload' ? dialog.dismiss() : asked.length > 3 ? dialog.accept() : dialog.dismiss();
+  });
+  await page.getByLabel('Email address').fill('typed@mail.test');
+  await tab(page, 'Metadata');
+  await expect.poll(() => asked).toEqual(['confirm']);
+  expect(await page.getByLabel('Email address').inputValue()).toBe('typed@mail.test');
+  await followMenu(page, 'Logs');
+  await expect.poll(() => asked.length).toBe(2);
+  await button(page, 'Create user').click();
+  await page.getByRole('dialog').getByLabel('Email address').fill('new@mail.test');
+  await page.evaluate(() => history.back());
+  await expect.poll(() => asked.length).toBe(3);
+  expect(await page.getByRole('dialog').getByLabel('Email address').inputValue()).toBe('new@mail.test');
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Email address').fill('kept@mail.test');
+  await tab(page, 'Metadata');
+  await page.getByLabel('User metadata').fill('{"a": 1');
+  expect(asked).toHaveLength(3);
+  await followMenu(page, 'Logs');
+  await expect.poll(() => asked.length).toBe(4);
+  await expect.poll(() => page.url()).toContain('/studio/logs');
+  expect(problems).toEqual([]);
+});

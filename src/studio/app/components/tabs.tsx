@@ -1,6 +1,6 @@
 /** Tabs between views of the same thing; arrow keys move between them. */
 import { Tabs as Base } from '@base-ui/react/tabs';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 
 /** A view. */
 export interface Tab<T extends string> {
@@ -21,10 +21,26 @@ interface TabsProps<T extends string> {
 
 /** The tabs above the view. */
 export function Tabs<T extends string>({ label, tabs, chosen, onChoose, children, end }: TabsProps<T>) {
+  // A click focuses the tab first: whoever does not let go of what they typed would be asked twice.
+  const isPressed = useRef(false);
   return (
-    <Base.Root className="tab-root" value={chosen} onValueChange={(name: T) => onChoose(name)}>
+    <Base.Root
+      className="tab-root"
+      value={chosen}
+      onValueChange={(name: T, { event }) => (isPressed.current && event.type !== 'click') || onChoose(name)}
+    >
       <div className="tab-bar">
-        <Base.List className="tabs" aria-label={label} activateOnFocus>
+        <Base.List
+          className="tabs"
+          aria-label={label}
+          activateOnFocus
+          onPointerDown={() => {
+            isPressed.current = true;
+          }}
+          onClick={() => {
+            isPressed.current = false;
+          }}
+        >
           {tabs.map(({ name, title, hint }) => (
             <Base.Tab key={name} value={name} title={hint}>
               {title}

@@ -1,10 +1,15 @@
 /** The current page: the part of the address after `/studio/`. */
 import { createStore, useStore } from './store.ts';
+import { mayLeave } from './unsaved.ts';
 
 const base = '/studio';
 
 const place = createStore(location.pathname + location.search);
-addEventListener('popstate', () => place.set(location.pathname + location.search));
+addEventListener('popstate', () => {
+  const next = location.pathname + location.search;
+  if (mayLeave(place.get(), next)) place.set(next);
+  else history.pushState(null, '', place.get());
+});
 
 /** The current place: `/studio/emails/recovery?x=1` is `['emails', 'recovery']` and `x=1`. */
 interface Place {
@@ -36,10 +41,16 @@ export function addressOf(path: string): string {
   return path === '' ? base : `${base}/${path}`;
 }
 
-/** Goes to another page. */
-export function goTo(path: string, { replace = false } = {}): void {
+/**
+ * Goes to another page. Asks first if unsaved input would be lost, unless the caller knows that it is not.
+ *
+ * @returns Whether it did.
+ */
+export function goTo(path: string, { replace = false, asks = true } = {}): boolean {
   const address = addressOf(path);
+  if (asks && !mayLeave(place.get(), address)) return false;
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
   place.set(address);
+  return true;
 }

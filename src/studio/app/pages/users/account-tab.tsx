@@ -4,9 +4,10 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { useTask } from '../../shared/requests.ts';
+import { useUnsaved } from '../../shared/unsaved.ts';
 import { askAuth, changeUser, inviteUser, type StudioUser, sendRecovery, userPath } from '../../shared/users.ts';
 import { isBanned, isInvited, nameOf } from './describe-user.ts';
-import type { UserTabProps } from './user-tab.ts';
+import { tabTies, type UserTabProps } from './user-tab.ts';
 
 /** The tab. */
 export function AccountTab(props: UserTabProps & { readonly onDeleted: (sentence: string) => void }) {
@@ -61,6 +62,7 @@ function EditForm({ user, onAct, isBusy }: UserTabProps) {
     ...(phone.trim() !== user.phone && { phone: phone.trim() }),
     ...(password !== '' && { password }),
   };
+  useUnsaved(Object.keys(change).length > 0, tabTies);
   const isEmptied = change.email === '' || change.phone === '';
   const save = () => onAct(() => changeUser(user, change), `${nameOf(user)} was changed.`);
   const confirm = (what: 'email' | 'phone') =>

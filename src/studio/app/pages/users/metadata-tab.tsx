@@ -1,8 +1,9 @@
 /** The metadata of a user as JSON: what the user may change, and what only servers may. */
 import { useId, useState } from 'react';
+import { useUnsaved } from '../../shared/unsaved.ts';
 import { changeUser } from '../../shared/users.ts';
 import { nameOf } from './describe-user.ts';
-import type { UserTabProps } from './user-tab.ts';
+import { tabTies, type UserTabProps } from './user-tab.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -43,6 +44,7 @@ function Editor({ title, note, data, isBusy, onSave }: EditorProps) {
   const [text, setText] = useState(() => JSON.stringify(data, null, 2));
   const { value, fault } = readObject(text);
   const change = value === null ? {} : changeOf(data, value);
+  useUnsaved(fault !== null || Object.keys(change).length > 0, tabTies);
   return (
     <form
       className="stack"

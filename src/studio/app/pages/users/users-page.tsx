@@ -33,7 +33,8 @@ function Users() {
   const done = (sentence: string, next: string | null): void => {
     setSaid(sentence);
     setDialog(null);
-    if (next !== id) goTo(placeOf(place, next));
+    // Of a user who was deleted, nothing is left to be saved.
+    if (next !== id) goTo(placeOf(place, next), { asks: next !== null });
     list.readAgain();
   };
   const isFiltered = placeOf({ ...place, order: usualOrder }, null) !== 'users';
