@@ -1,4 +1,4 @@
-/** An editor for email texts: CodeMirror with our colors, underlined faults and completion. `Tab` leaves it. */
+/** An editor for code: CodeMirror with our colors, underlined faults and completion. `Tab` leaves it. */
 import { autocompletion, type CompletionSource, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import {
@@ -16,6 +16,7 @@ import { Compartment, EditorState, type Extension, type StateEffect } from '@cod
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
+import './code-editor.css';
 
 /** A fault of the text. */
 export interface EditorFault {
@@ -47,9 +48,11 @@ interface CodeEditorProps {
   readonly labelledBy: string;
   readonly isSingleLine?: boolean;
   readonly isReadOnly?: boolean;
+  /** It gets the keyboard when it is shown, at the end of the text. */
+  readonly isFocused?: boolean;
   readonly faults: readonly EditorFault[];
   readonly language: Extension;
-  readonly complete: CompletionSource;
+  readonly complete?: CompletionSource;
   /** What is folded of a text at the start, and of another one that takes its place; faults are never folded. */
   readonly foldsOf?: ((text: string) => readonly TextRange[]) | undefined;
   readonly ref?: Ref<EditorHandle>;
@@ -102,6 +105,7 @@ export const editorLook: Extension = [
       textUnderlineOffset: '3px',
     },
     '.cm-lintRange-warning': { textDecorationColor: 'var(--warn)' },
+    '.cm-placeholder': { color: 'var(--text-soft)' },
     '.cm-completionDetail': { fontStyle: 'normal', opacity: '1' },
     '.cm-deletedChunk': { backgroundColor: 'var(--fault-soft)' },
     '.cm-changedLine': { backgroundColor: 'var(--good-soft) !important' },
@@ -115,6 +119,7 @@ export function CodeEditor({
   labelledBy,
   isSingleLine = false,
   isReadOnly = false,
+  isFocused = false,
   faults,
   language,
   complete,
@@ -125,11 +130,11 @@ export function CodeEditor({
   const view = useRef<EditorView | null>(null);
   const latest = useRef({ onChange, value, foldsOf });
   latest.current = { onChange, value, foldsOf };
-  const setup = useRef({ labelledBy, isSingleLine, isReadOnly });
+  const setup = useRef({ labelledBy, isSingleLine, isReadOnly, isFocused });
   const changing = useRef(new Compartment());
 
   useEffect(() => {
-    const { labelledBy: label, isSingleLine: single, isReadOnly: fixed } = setup.current;
+    const { labelledBy: label, isSingleLine: single, isReadOnly: fixed, isFocused: takesFocus } = setup.current;
     const editor = new EditorView({
       parent: place.current as HTMLElement,
       doc: latest.current.value,
@@ -152,11 +157,16 @@ export function CodeEditor({
       ],
     });
     view.current = editor;
+    if (takesFocus) {
+      editor.dispatch({ selection: { anchor: editor.state.doc.length } });
+      editor.focus();
+    }
     return () => editor.destroy();
   }, []);
 
   useEffect(() => {
-    const extensions = [language, autocompletion({ override: [complete], icons: false })];
+    const completion = complete === undefined ? [] : autocompletion({ override: [complete], icons: false });
+    const extensions = [language, completion];
     view.current?.dispatch({ effects: changing.current.reconfigure(extensions) });
   }, [language, complete]);
 

@@ -50,7 +50,8 @@ interface DataTableProps<Row> {
   readonly onEnd?: () => void;
 }
 
-const rowHeight = 34;
+/** A million of them are not more pixels than browsers scroll. */
+const rowHeight = 33;
 /** Rows beyond what is in sight. */
 const overscan = 12;
 /** More rows are asked for when so many are left below. */
@@ -179,7 +180,7 @@ function useActiveCell<Row>(
     const row = rows[active.row];
     const column = columns[active.column];
     if (row === undefined || column === undefined) return;
-    if (event.key === 'Enter' || event.key === 'F2') onOpen?.(row, column);
+    if ((event.key === 'Enter' && !event.shiftKey) || event.key === 'F2') onOpen?.(row, column);
     else if (!move(event, active)) {
       if (onKey?.(event, row, column) !== true) return;
     }

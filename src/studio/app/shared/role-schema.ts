@@ -40,12 +40,16 @@ export type TableColumn = RoleTable['columns'][number];
 /** A relationship of it. */
 export type TableLink = RoleTable['relationships'][number];
 
+/** A table of a role. @throws ApiError */
+export async function readRoleTable(role: string, name: string, signal: AbortSignal | null = null): Promise<RoleTable> {
+  const path = `schema/tables/${encodeURIComponent(name)}?${new URLSearchParams({ role })}`;
+  return (await askProject<RoleTable>(path, signal === null ? {} : { signal })).body;
+}
+
 /** A table of a role, null while loading, and the error. @param name Null: none. */
 export function useRoleTable(role: string, name: string | null): Answer<RoleTable> {
-  const { value, problem, readAgain } = useAnswer(name && `${role} ${name}`, async (signal) => {
-    const path = `schema/tables/${encodeURIComponent(name!)}?${new URLSearchParams({ role })}`;
-    return (await askProject<RoleTable>(path, { signal })).body;
-  });
+  const key = name && `${role} ${name}`;
+  const { value, problem, readAgain } = useAnswer(key, (signal) => readRoleTable(role, name!, signal));
   return { value: value?.role === role && value.name === name ? value : null, problem, readAgain };
 }
 

@@ -58,8 +58,7 @@ function Data({ roles }: { readonly roles: Roles }) {
         <CallerChoice
           caller={caller}
           onChoose={(other) => {
-            chosenCaller.set(other);
-            goTo(placeOf({ ...place, caller: other }), { replace: true });
+            if (goTo(placeOf({ ...place, caller: other }), { replace: true })) chosenCaller.set(other);
           }}
         />
       </header>

@@ -29,6 +29,13 @@ export interface DataPlace {
   readonly isLive: boolean;
 }
 
+/** A cell whose field gets the keyboard; another object for each time. */
+export interface CellOpening {
+  readonly column: string;
+  /** The key that began to edit it, which takes the place of its value; null: none. */
+  readonly typed: string | null;
+}
+
 /** The key of a row that is not there yet: no key is empty. */
 export const newRow = '';
 

@@ -3,7 +3,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { say } from '../../components/toasts.tsx';
 import { ApiError } from '../../shared/api.ts';
 import { useTask } from '../../shared/requests.ts';
-import { Refusal } from './row-form.tsx';
+import { Refusal } from './refusal.tsx';
 import { keyOf, type Row } from './row-key.ts';
 import type { Rows } from './use-rows.ts';
 import { deleteRows, insertRows, restorable, type Target } from './write-operations.ts';

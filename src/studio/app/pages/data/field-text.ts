@@ -1,6 +1,6 @@
 /** Values as the text of a form's field, and back. */
-import type { TableColumn } from '../../shared/role-schema.ts';
-import { typeName } from './cell.tsx';
+import type { RoleTable, TableColumn } from '../../shared/role-schema.ts';
+import { typeName, valuesOf } from './cell.tsx';
 import { operandOf } from './row-key.ts';
 
 /** Text in a field; null is the value null. */
@@ -9,6 +9,18 @@ export type FieldText = string | null;
 /** Whether the field holds JSON: of a list, too, which is written as `["a", "b"]`. */
 export function isJsonField(type: string): boolean {
   return type.startsWith('[') || typeName(type) === 'JSON';
+}
+
+/** The values of a type that has few; null for others. */
+export function choicesOf(table: RoleTable, type: string): readonly string[] | null {
+  if (type.startsWith('[')) return null;
+  return typeName(type) === 'Boolean' ? ['true', 'false'] : valuesOf(table, type);
+}
+
+/** The text of a field after a key in the cell: the key in place of what was there, or the first choice that begins so. */
+export function textOfKey(table: RoleTable, { type }: TableColumn, key: string): FieldText | undefined {
+  const choices = choicesOf(table, type);
+  return choices === null ? key : choices.find((choice) => choice.toLowerCase().startsWith(key.toLowerCase()));
 }
 
 /** A value as text. */

@@ -6,7 +6,8 @@ import { say } from '../../components/toasts.tsx';
 import { ApiError } from '../../shared/api.ts';
 import { OperationError } from '../../shared/graphql.ts';
 import { textOf } from './cell.tsx';
-import { type FileRows, readFileRows } from './read-file.ts';
+import { saveFile, toText } from './export-rows.ts';
+import { type FileFault, type FileRows, readFileRows } from './read-file.ts';
 import type { Row } from './row-key.ts';
 import { insertRows, type Target } from './write-operations.ts';
 
@@ -22,11 +23,6 @@ const batchSize = 100;
 const maxRefused = 20;
 const shownRows = 5;
 
-interface Refused {
-  readonly row: number;
-  readonly message: string;
-}
-
 /** The dialog. */
 export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps) {
   const { table } = target;
@@ -34,9 +30,12 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
   const [file, setFile] = useState<FileRows | null>(null);
   const [fault, setFault] = useState('');
   const [done, setDone] = useState<number | null>(null);
-  const [refused, setRefused] = useState<readonly Refused[]>([]);
+  const [refused, setRefused] = useState<readonly FileFault[]>([]);
+  /** What was not inserted: refused, or behind the last that was. */
+  const [left, setLeft] = useState<readonly Row[]>([]);
   const read = async (chosen: File): Promise<void> => {
     setRefused([]);
+    setLeft([]);
     setDone(null);
     try {
       setFile(readFileRows(table, chosen.name, await chosen.text()));
@@ -46,25 +45,31 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
       setFault((error as Error).message);
     }
   };
-  const insert = async (objects: readonly Row[]): Promise<void> => {
-    const found: Refused[] = [];
+  const insert = async ({ objects, places }: FileRows): Promise<void> => {
+    const found: FileFault[] = [];
+    const others: Row[] = [];
     let count = 0;
-    for (let at = 0; at < objects.length && found.length < maxRefused; at += batchSize) {
+    for (let at = 0; at < objects.length; at += batchSize) {
       const batch = objects.slice(at, at + batchSize);
+      if (found.length >= maxRefused) {
+        others.push(...batch);
+        continue;
+      }
       const inserted = await tryInsert(target, batch);
       if (inserted === null) count += batch.length;
       else {
         // One of them is the reason: each by itself tells which.
         for (const [index, object] of batch.entries()) {
-          if (found.length >= maxRefused) break;
-          const problem = await tryInsert(target, [object]);
+          const problem = found.length >= maxRefused ? '' : await tryInsert(target, [object]);
           if (problem === null) count += 1;
-          else found.push({ row: at + index + 1, message: problem });
+          else others.push(object);
+          if (problem) found.push({ place: places[at + index]!, message: problem });
         }
       }
       setDone(count);
       setRefused([...found]);
     }
+    setLeft(others);
     onInserted();
     if (found.length > 0) return;
     say(`Inserted ${count.toLocaleString()} rows.`);
@@ -79,6 +84,10 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
         id={id}
         type="file"
         accept=".csv,.json"
+        // The same file, once it is mended, is another one.
+        onClick={({ currentTarget }) => {
+          currentTarget.value = '';
+        }}
         onChange={({ target: { files } }) => files?.[0] !== undefined && void read(files[0])}
       />
       <Fault>{fault}</Fault>
@@ -100,21 +109,27 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
       <div role="status">{done !== null && `${done.toLocaleString()} rows inserted so far.`}</div>
       {problems.length > 0 && (
         <ul className="fault small" role="alert">
-          {problems.slice(0, maxRefused).map(({ row, message }) => (
-            <li key={`${row} ${message}`}>
-              Row {row}: {message}
+          {problems.slice(0, maxRefused).map(({ place, message }) => (
+            <li key={`${place} ${message}`}>
+              {place}: {message}
             </li>
           ))}
+          {problems.length > maxRefused && <li>And {problems.length - maxRefused} more.</li>}
         </ul>
       )}
       <div className="row end">
+        {left.length > 0 && (
+          <button type="button" onClick={() => saveFile(`${table.name}-left.csv`, toText(table, left, 'csv'))}>
+            Save the {left.length.toLocaleString()} rows that are left
+          </button>
+        )}
         <button
           type="button"
           className="primary"
           disabled={file === null || file.objects.length === 0 || file.faults.length > 0 || done !== null}
           onClick={() => {
             setDone(0);
-            insert(file!.objects).catch((error: unknown) => {
+            insert(file!).catch((error: unknown) => {
               if (!(error instanceof ApiError)) throw error;
               setFault(`${error.message} The last ${batchSize} rows may be inserted or not.`);
             });

@@ -2,7 +2,7 @@
 import type { RoleTable, SchemaTable, TableLink } from '../../shared/role-schema.ts';
 import type { CellLink } from './cell.tsx';
 import { writeOperand } from './conditions.ts';
-import { type DataPlace, placeOf } from './data-place.ts';
+import { type Condition, type DataPlace, placeOf } from './data-place.ts';
 import { joinKey, type Row } from './row-key.ts';
 
 /** The row that a cell refers to; null if its column refers to none. @param tables All that the role sees. */
@@ -21,24 +21,37 @@ export function linkOf(
   return to === null ? null : { to, title: `${link.target} ${link.pairs.map(({ local }) => row[local]).join(', ')}` };
 }
 
-/** The related rows; null if the role does not see their table. */
+/** The related rows; null if the role does not see their table, or what they have in common. */
 export function placeOfRelated(
-  { target, isList, pairs }: TableLink,
+  link: TableLink,
   tables: readonly SchemaTable[],
   row: Row,
   place: DataPlace,
 ): string | null {
-  const table = tables.find(({ name }) => name === target);
-  if (table === undefined || pairs.length === 0) return null;
+  const filter = relatedConditions(link, tables, row);
+  if (filter === null) return null;
+  const { target, isList, pairs } = link;
   const start: DataPlace = { ...place, table: target, order: null, filter: [], row: null, isLive: false };
-  const keys = table.fields.filter(({ isKey }) => isKey);
+  const keys = tables.find(({ name }) => name === target)!.fields.filter(({ isKey }) => isKey);
   const ofKey = keys.map(({ name }) => pairs.find(({ foreign }) => foreign === name));
   if (!isList && keys.length === pairs.length && ofKey.every((pair) => pair !== undefined)) {
     return placeOf({ ...start, row: joinKey(ofKey.map((pair) => row[pair!.local])) });
   }
-  const filter = pairs.map(({ local, foreign }) => {
-    const type = table.fields.find(({ name }) => name === foreign)?.type ?? 'String';
-    return { path: foreign, operator: 'eq', value: writeOperand(String(row[local]), type) };
-  });
   return placeOf({ ...start, filter });
+}
+
+/** The conditions that find the related rows; null as above. */
+export function relatedConditions(
+  { target, pairs }: TableLink,
+  tables: readonly SchemaTable[],
+  row: Row,
+): readonly Condition[] | null {
+  const fields = tables.find(({ name }) => name === target)?.fields ?? [];
+  const filter = pairs.flatMap(({ local, foreign }) => {
+    const field = fields.find(({ name }) => name === foreign);
+    const value = row[local] ?? null;
+    if (field === undefined || value === null) return [];
+    return { path: foreign, operator: 'eq', value: writeOperand(String(value), field.type) };
+  });
+  return pairs.length > 0 && filter.length === pairs.length ? filter : null;
 }

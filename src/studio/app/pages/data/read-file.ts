@@ -9,16 +9,33 @@ export interface FileRows {
   readonly objects: readonly Row[];
   /** Names in the file that the role may not insert: left out. */
   readonly ignored: readonly string[];
-  /** What keeps the file from being inserted, by row from 1. */
-  readonly faults: readonly { readonly row: number; readonly message: string }[];
+  /** Where each object stands: `Line 3`. */
+  readonly places: readonly string[];
+  /** What keeps the file from being inserted. */
+  readonly faults: readonly FileFault[];
 }
 
-/** @throws SyntaxError for JSON that is none */
+/** What is wrong with a row, and where it stands. */
+export interface FileFault {
+  readonly place: string;
+  readonly message: string;
+}
+
+/** The rows of a file as they stand there, and what is wrong with them whatever the table. */
+interface ReadRows {
+  readonly rows: readonly Row[];
+  readonly places: readonly string[];
+  readonly faults: readonly FileFault[];
+}
+
+const shownLength = 40;
+
+/** @throws SyntaxError for JSON that is none, and a quote that is not closed */
 export function readFileRows(table: RoleTable, name: string, text: string): FileRows {
-  const rows = name.toLowerCase().endsWith('.json') ? readJsonRows(text) : readCsvRows(text);
+  const { rows, places, faults: known } = name.toLowerCase().endsWith('.json') ? readJsonRows(text) : readCsvRows(text);
   const columns = new Map(table.columns.filter(({ insert }) => insert !== null).map((column) => [column.name, column]));
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const faults: { readonly row: number; readonly message: string }[] = [];
+  const faults = [...known];
   const objects = rows.map((row, index) =>
     Object.fromEntries(
       Object.entries(row).flatMap(([key, value]) => {
@@ -26,12 +43,14 @@ export function readFileRows(table: RoleTable, name: string, text: string): File
         // An empty cell is left to the default.
         if (column === undefined || value === undefined) return [];
         const fault = typeof value === 'string' ? faultOfText(value, column, table) : null;
-        if (fault !== null) faults.push({ row: index + 1, message: `${key}: ${fault}` });
-        return fault === null ? [[key, toInput(value, column, table)]] : [];
+        if (fault === null) return [[key, toInput(value, column, table)]];
+        const shown = `${value}`.length > shownLength ? `${`${value}`.slice(0, shownLength)}…` : `${value}`;
+        faults.push({ place: places[index]!, message: `${key} is “${shown}”. ${fault}` });
+        return [];
       }),
     ),
   );
-  return { objects, ignored: names.filter((key) => !columns.has(key)), faults };
+  return { objects, ignored: names.filter((key) => !columns.has(key)), places, faults };
 }
 
 /** Texts of a JSON file may be values of JSON columns already. */
@@ -44,29 +63,46 @@ function toInput(value: unknown, column: TableColumn, { jsonValues }: RoleTable)
   return typeName(column.type) === 'JSON' && !jsonValues && value !== null ? JSON.stringify(value) : value;
 }
 
-function readJsonRows(text: string): readonly Row[] {
+function readJsonRows(text: string): ReadRows {
   const value: unknown = JSON.parse(text);
   if (!Array.isArray(value) || value.some((row) => typeof row !== 'object' || row === null))
     throw new SyntaxError('The file must have a list of objects.');
-  return value as readonly Row[];
+  return { rows: value as readonly Row[], places: value.map((_, index) => `Object ${index + 1}`), faults: [] };
+}
+
+interface CsvLine {
+  /** In the file, from 1. */
+  readonly line: number;
+  readonly cells: (string | undefined)[];
 }
 
 /** RFC 4180: an empty cell is undefined, an empty text stands in quotes. */
-function readCsvRows(text: string): readonly Row[] {
-  const lines: (string | undefined)[][] = [[]];
+function readCsvRows(text: string): ReadRows {
+  const lines: CsvLine[] = [{ line: 1, cells: [] }];
   const cell = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n|\n|\r|$)/y;
+  let line = 1;
   for (let at = 0; at < text.length; at = cell.lastIndex) {
     cell.lastIndex = at;
     const found = cell.exec(text);
-    if (found === null) throw new SyntaxError(`A quote in line ${lines.length} is not closed.`);
-    const [, raw = '', end] = found;
-    lines
-      .at(-1)!
-      .push(raw === '' ? undefined : unguard(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw));
-    if (end !== ',' && end !== '') lines.push([]);
+    if (found === null)
+      throw new SyntaxError(`Line ${line}: a quote is not closed, or stands within a text without quotes.`);
+    const [whole, raw = '', end] = found;
+    const value = raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw;
+    lines.at(-1)!.cells.push(raw === '' ? undefined : unguard(value));
+    line += whole.split(/\r\n|\n|\r/).length - 1;
+    if (end === ',' && cell.lastIndex === text.length) lines.at(-1)!.cells.push(undefined);
+    if (end !== ',' && end !== '') lines.push({ line, cells: [] });
   }
-  const [head = [], ...rows] = lines.filter((line) => line.some((value) => value !== undefined));
-  return rows.map((row) => Object.fromEntries(head.map((name, index) => [name ?? '', row[index]])));
+  const [head, ...rest] = lines.filter(({ cells }) => cells.some((value) => value !== undefined));
+  const names = (head?.cells ?? []).map((name) => name ?? '');
+  const places = rest.map((row) => `Line ${row.line}`);
+  const faults = rest.flatMap(({ cells }, index) =>
+    cells.length === names.length
+      ? []
+      : { place: places[index]!, message: `${cells.length} cells, but the head has ${names.length}.` },
+  );
+  const rows = rest.map(({ cells }) => Object.fromEntries(names.map((name, index) => [name, cells[index]])));
+  return { rows, places, faults };
 }
 
 /** Without the mark by which an export keeps spreadsheets from running a text. */

@@ -4,7 +4,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import type { RoleSchema, RoleTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
 import { Cell, isNumber, textOf, typeName, widthOf } from './cell.tsx';
-import { type DataPlace, type Order, placeOf } from './data-place.ts';
+import { type CellOpening, type DataPlace, type Order, placeOf } from './data-place.ts';
 import { linkOf } from './links.ts';
 import { keyOf, type Row } from './row-key.ts';
 import type { Rows } from './use-rows.ts';
@@ -17,14 +17,17 @@ interface RowGridProps {
   /** Rows chosen by their boxes, by key. */
   readonly chosen: ReadonlyMap<string, Row>;
   readonly onChoose: (chosen: ReadonlyMap<string, Row>) => void;
-  readonly onOpen: (key: string, column: string | null) => void;
+  readonly onOpen: (key: string, cell: CellOpening) => void;
   /** Null: the caller may not insert. */
   readonly onNew: (() => void) | null;
   readonly onDelete: (row: Row) => void;
+  /** Closes the row that is open; null: none is. */
+  readonly onClose: (() => void) | null;
 }
 
 /** The grid. */
-export function RowGrid({ schema, table, place, rows: all, chosen, onChoose, onOpen, onNew, onDelete }: RowGridProps) {
+export function RowGrid(props: RowGridProps) {
+  const { schema, table, place, rows: all, chosen, onChoose, onOpen, onNew, onDelete, onClose } = props;
   const { rows, total, isDone, loadMore } = all;
   const { order } = place;
   const toggle = (row: Row): void => {
@@ -50,9 +53,14 @@ export function RowGrid({ schema, table, place, rows: all, chosen, onChoose, onO
   };
   const onKey = (event: KeyboardEvent, row: Row, column: Column<Row>): boolean => {
     const isPlain = !event.ctrlKey && !event.metaKey;
+    const { update = null } = table.columns.find(({ name }) => name === column.name) ?? {};
+    const isWritten = table.update !== null && update !== null;
     if (event.key === ' ' && isPlain) toggle(row);
-    else if (event.key === 'n' && isPlain && onNew !== null) onNew();
+    else if (event.key === 'Enter' && onNew !== null) onNew();
+    else if (event.key === 'Escape' && onClose !== null) onClose();
     else if (event.key === 'Delete') onDelete(row);
+    else if (event.key.length === 1 && isPlain && isWritten)
+      onOpen(keyOf(table, row), { column: column.name, typed: event.key });
     else if (event.key === 'c' && !isPlain) void navigator.clipboard?.writeText(textOf(row[column.name] ?? null));
     else return false;
     return true;
@@ -92,7 +100,7 @@ export function RowGrid({ schema, table, place, rows: all, chosen, onChoose, onO
       total={isDone ? rows.length : total}
       chosen={place.row}
       onOrder={({ name }) => goTo(placeOf({ ...place, order: nextOrder(order, name) }))}
-      onOpen={(row, { name }) => onOpen(keyOf(table, row), name)}
+      onOpen={(row, { name }) => onOpen(keyOf(table, row), { column: name, typed: null })}
       onKey={onKey}
       {...(onEnd && { onEnd })}
     />

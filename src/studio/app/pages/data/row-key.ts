@@ -39,6 +39,16 @@ export function filterOfKey(table: RoleTable, key: string): Row | null {
   return Object.fromEntries(columns.map(({ name, type }, index) => [name, { eq: operandOf(parts[index]!, type) }]));
 }
 
+/** The filter that finds the row by its key while columns have these values, where their filters can compare them. */
+export function filterOfValues(table: RoleTable, row: Row, columns: readonly TableColumn[], values: Row): Row {
+  return { and: [filterOfKey(table, keyOf(table, row)), ...columns.flatMap((one) => hasValue(one, values[one.name]))] };
+}
+
+function hasValue(column: TableColumn, value: unknown): readonly Row[] {
+  if (value !== null) return canEqual(column) ? [{ [column.name]: { eq: value } }] : [];
+  return column.operators.some(({ name }) => name === 'is') ? [{ [column.name]: { is: 'NULL' } }] : [];
+}
+
 /** The values of a key; none of an address that was edited by hand. */
 function readKey(key: string): readonly string[] {
   try {

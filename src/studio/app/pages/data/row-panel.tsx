@@ -2,15 +2,13 @@
 import { useEffect, useRef, useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { CloseIcon } from '../../components/icons.tsx';
-import { Link } from '../../components/link.tsx';
 import { Waiting } from '../../components/problem.tsx';
 import { say } from '../../components/toasts.tsx';
 import { useAnswer } from '../../shared/requests.ts';
 import type { RoleSchema, RoleTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
-import { type DataPlace, newRow, placeOf } from './data-place.ts';
+import { type CellOpening, type DataPlace, newRow, placeOf } from './data-place.ts';
 import { rowJson } from './export-rows.ts';
-import { placeOfRelated } from './links.ts';
 import { RowForm } from './row-form.tsx';
 import { keyOf, type Row } from './row-key.ts';
 import type { Rows } from './use-rows.ts';
@@ -21,56 +19,78 @@ interface RowPanelProps {
   readonly table: RoleTable;
   readonly place: DataPlace;
   readonly rows: Rows;
-  /** The column whose field gets the keyboard; null: none. */
-  readonly field: string | null;
+  /** The cell that was opened; null: none, or that of another row. */
+  readonly opening: CellOpening | null;
   readonly onDelete: (row: Row) => void;
 }
 
 /** The panel; Escape and its button close it. */
 export function RowPanel(props: RowPanelProps) {
-  const { table, place, field } = props;
+  const { table, place, opening } = props;
   const isNew = place.row === newRow;
   const panel = useRef<HTMLElement>(null);
-  const close = (): void => {
-    goTo(placeOf({ ...place, row: null }));
-    document.querySelector<HTMLElement>('[role="grid"]')?.focus();
+  const close = (isTaken = false): void => {
+    const isClosed = goTo(placeOf({ ...place, row: null }), { asks: !isTaken });
+    if (isClosed) document.querySelector<HTMLElement>('[role="grid"]')?.focus();
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: for each row that is opened from the table
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each row that is opened
   useEffect(() => {
-    const fields = [...(panel.current?.querySelectorAll<HTMLElement>('[data-column]') ?? [])];
-    const wanted = fields.find(({ dataset }) => dataset.column === field) ?? (isNew ? fields[0] : undefined);
-    wanted?.querySelector<HTMLElement>('input, textarea, select')?.focus();
-  }, [place.row, field]);
+    // A row without a field to begin with, or that was inserted just now: Escape must have a place.
+    if (document.activeElement === document.body || opening?.column === '') panel.current?.focus();
+  }, [place.row, opening]);
   return (
     <aside
       ref={panel}
+      tabIndex={-1}
       className="row-panel"
       aria-label={isNew ? `New ${table.name}` : `${table.name} ${place.row}`}
       onKeyDown={(event) => event.key === 'Escape' && !event.defaultPrevented && close()}
     >
       <header className="spread">
         <h3>{isNew ? `New ${table.name}` : `${table.name} ${place.row}`}</h3>
-        <button type="button" className="quiet icon-button" aria-label="Close the row" title="Close" onClick={close}>
+        <button
+          type="button"
+          className="quiet icon-button"
+          aria-label="Close the row"
+          title="Close"
+          onClick={() => close()}
+        >
           <CloseIcon />
         </button>
       </header>
-      {isNew ? <NewRow {...props} /> : <OpenRow key={`${JSON.stringify(place.caller)} ${place.row}`} {...props} />}
+      {isNew ? (
+        <NewRow {...props} onLeave={close} />
+      ) : (
+        <OpenRow key={`${JSON.stringify(place.caller)} ${place.row}`} {...props} onLeave={close} />
+      )}
     </aside>
   );
 }
 
-function NewRow({ table, place, rows }: RowPanelProps) {
-  const inserted = (row: Row | null): void => {
-    if (row !== null) rows.insert([row]);
-    say(
-      row === null ? `Inserted. ${table.role} does not see the row.` : `Inserted ${table.name} ${keyOf(table, row)}.`,
-    );
-    goTo(placeOf({ ...place, row: row && keyOf(table, row) }), { replace: true });
-  };
-  return <RowForm target={{ table, caller: place.caller }} before={null} onSaved={inserted} />;
+interface OpenPanelProps extends RowPanelProps {
+  readonly onLeave: (isTaken: boolean) => void;
 }
 
-function OpenRow({ schema, table, place, rows, onDelete }: RowPanelProps) {
+function NewRow({ schema, table, place, rows, onLeave }: OpenPanelProps) {
+  const [opening] = useState(() => ({
+    column: table.columns.find(({ insert }) => insert !== null)?.name ?? '',
+    typed: null,
+  }));
+  const inserted = (row: Row | null, related: number): void => {
+    if (row !== null) rows.insert([row]);
+    const others = related === 0 ? '' : ` with ${related} related ${related === 1 ? 'row' : 'rows'}`;
+    say(
+      row === null
+        ? `Inserted${others}. ${table.role} does not see the row.`
+        : `Inserted ${table.name} ${keyOf(table, row)}${others}.`,
+    );
+    goTo(placeOf({ ...place, row: row && keyOf(table, row) }), { replace: true, asks: false });
+  };
+  const target = { table, caller: place.caller };
+  return <RowForm {...{ schema, place, target, opening, onLeave }} before={null} onSaved={inserted} />;
+}
+
+function OpenRow({ schema, table, place, rows, opening, onDelete, onLeave }: OpenPanelProps) {
   const key = place.row!;
   const listed = rows.rows.find((row) => keyOf(table, row) === key) ?? null;
   // It came by a link, or is further down than the rows that are loaded.
@@ -89,7 +109,7 @@ function OpenRow({ schema, table, place, rows, onDelete }: RowPanelProps) {
   const rowKey = row && keyOf(table, row);
   // biome-ignore lint/correctness/useExhaustiveDependencies: when a save has changed the key
   useEffect(() => {
-    if (rowKey !== null && rowKey !== key) goTo(placeOf({ ...place, row: rowKey }), { replace: true });
+    if (rowKey !== null && rowKey !== key) goTo(placeOf({ ...place, row: rowKey }), { replace: true, asks: false });
   }, [rowKey]);
   if (row === null) {
     if (value === null || problem !== null) return <Waiting what="row" problem={problem} />;
@@ -99,12 +119,9 @@ function OpenRow({ schema, table, place, rows, onDelete }: RowPanelProps) {
       </div>
     );
   }
-  const related = table.relationships.flatMap((link) => {
-    const to = link.isForeignKey ? null : placeOfRelated(link, schema.tables, row, place);
-    return to === null ? [] : [{ name: link.name, target: link.target, to }];
-  });
   return (
     <RowForm
+      {...{ schema, place, opening, onLeave }}
       target={{ table, caller: place.caller }}
       before={row}
       onSaved={(next) => {
@@ -116,18 +133,6 @@ function OpenRow({ schema, table, place, rows, onDelete }: RowPanelProps) {
       <div>
         <CopyButton text={rowJson(table, row)} what="the row as JSON" />
       </div>
-      {related.length > 0 && (
-        <nav aria-label="Related rows" className="related">
-          <h3>Related rows</h3>
-          <ul>
-            {related.map(({ name, target, to }) => (
-              <li key={name}>
-                <Link to={to}>{name}</Link> <small className="soft">{target}</small>
-              </li>
-            ))}
-          </ul>
-        </nav>
-      )}
     </RowForm>
   );
 }

@@ -1,10 +1,11 @@
 /** A table: its head with what can be done, and its rows. */
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { Empty, Problem, Waiting } from '../../components/problem.tsx';
+import { useCommands } from '../../shared/commands.ts';
 import { type RoleSchema, type RoleTable, useRoleTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
-import { type DataPlace, newRow, placeOf } from './data-place.ts';
+import { type CellOpening, type DataPlace, newRow, placeOf } from './data-place.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { MoreMenu } from './more-menu.tsx';
@@ -69,14 +70,24 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
   const rows = useRows(isCallerKnown ? table : null, caller, { order, filter }, isLive);
   const [chosen, setChosen] = useState<ReadonlyMap<string, Row>>(new Map());
   const [deleting, setDeleting] = useState<readonly Row[] | null>(null);
-  const [field, setField] = useState<string | null>(null);
+  const [opening, setOpening] = useState<(CellOpening & { readonly row: string }) | null>(null);
   const as = JSON.stringify([caller, filter]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is not shown must not be deleted
   useEffect(() => setChosen(new Map()), [as]);
-  const open = (key: string, column: string | null): void => {
-    setField(column);
-    goTo(placeOf({ ...place, row: key }));
+  useEffect(() => setOpening((now) => (now?.row === row ? now : null)), [row]);
+  const open = (key: string, cell: CellOpening | null): void => {
+    const isOpen = key === row || goTo(placeOf({ ...place, row: key }));
+    if (isOpen) setOpening(cell && { ...cell, row: key });
   };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each place
+  const commands = useMemo(
+    () =>
+      table.insert === null || !isCallerKnown
+        ? []
+        : [{ id: 'insert row', title: `Insert row into ${table.name}`, part: 'Data', run: () => open(newRow, null) }],
+    [table, JSON.stringify(place)],
+  );
+  useCommands(commands);
   const remove = (some: readonly Row[]): void => {
     if (table.delete !== null && some.length > 0) setDeleting(some);
   };
@@ -118,7 +129,7 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
           </button>
           <MoreMenu {...{ table, place, rows }} chosen={[...chosen.values()]} />
           {table.insert !== null && isCallerKnown && (
-            <button type="button" className="primary" onClick={() => open(newRow, null)}>
+            <button type="button" className="primary" title="Shift+Enter" onClick={() => open(newRow, null)}>
               Insert row
             </button>
           )}
@@ -135,10 +146,17 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
                 onOpen={open}
                 onNew={table.insert === null ? null : () => open(newRow, null)}
                 onDelete={(active) => remove(chosen.size > 0 ? [...chosen.values()] : [active])}
+                onClose={row === null ? null : () => goTo(placeOf({ ...place, row: null }))}
               />
             </Body>
           </div>
-          {row !== null && <RowPanel {...{ schema, table, place, rows, field }} onDelete={(one) => remove([one])} />}
+          {row !== null && (
+            <RowPanel
+              {...{ schema, table, place, rows }}
+              opening={opening?.row === row ? opening : null}
+              onDelete={(one) => remove([one])}
+            />
+          )}
         </div>
       ) : (
         <Empty title="Select a user">
@@ -154,7 +172,8 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
           onDeleted={() => {
             setDeleting(null);
             setChosen(new Map());
-            if (deleting.some((each) => keyOf(table, each) === row)) goTo(placeOf({ ...place, row: null }));
+            if (deleting.some((each) => keyOf(table, each) === row))
+              goTo(placeOf({ ...place, row: null }), { asks: false });
           }}
         />
       )}
@@ -233,11 +252,23 @@ function NoRows({ table, place, role }: NoRowsProps) {
               ? 'The table is empty, or no policy lets this caller see a row of it.'
               : 'The table is empty.'}
           </p>
-          <Link className="button" to={placeOf({ ...place, caller: { kind: 'service' } })}>
-            See all rows as the service role
-          </Link>
+          <div className="row">
+            <Link className="button" to={accessOf(table, role)}>
+              See why on the page Access
+            </Link>
+            <Link className="button" to={placeOf({ ...place, caller: { kind: 'service' } })}>
+              See all rows as the service role
+            </Link>
+          </div>
         </>
       )}
     </Empty>
   );
+}
+
+/** What the role may do with the table, and why. */
+function accessOf({ object }: RoleTable, role: string): string {
+  const parts = object.match(/"(?:[^"]|"")*"|[^."]+/g) ?? [];
+  const names = parts.map((part) => (part.startsWith('"') ? part.slice(1, -1).replaceAll('""', '"') : part));
+  return `access/${names.map(encodeURIComponent).join('/')}?${new URLSearchParams({ role })}`;
 }

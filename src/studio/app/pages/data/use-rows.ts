@@ -33,8 +33,11 @@ export interface RowPage {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-/** So many rows are loaded at a time, in as many pages as the table makes of them. */
+/** So many rows are loaded at first, in as many pages as the table makes of them. */
 const atOnce = 100;
+/** Whoever has scrolled far goes on: more are loaded at a time, but not in more pages than this. */
+const farAtOnce = 2000;
+const farPages = 10;
 
 interface Loaded {
   /** Of the view that they are of. */
@@ -74,10 +77,11 @@ export function useRows(table: RoleTable | null, caller: Caller, view: View, isL
     if (of === null || of.collection === null) return;
     const { keys } = run.current;
     let { after } = from;
+    const wanted = Math.max(atOnce, Math.min(from.rows.length / 2, farAtOnce, farPages * of.maxRows));
     setLoaded((now) => ({ ...now, isLoading: true, problem: null }));
     try {
-      for (let isDone = false, gained = 0; !isDone && gained < atOnce; ) {
-        const page = { first: Math.min(atOnce, of.maxRows), ...(after !== null && { after }) };
+      for (let isDone = false, gained = 0; !isDone && gained < wanted; ) {
+        const page = { first: Math.min(Math.ceil(wanted - gained), of.maxRows), ...(after !== null && { after }) };
         const data = await runAs<Readonly<Record<string, RowPage>>>(as, pageOperation(of, shown, page), signal);
         if (signal.aborted) return;
         const { edges, pageInfo } = data[of.collection]!;
@@ -87,7 +91,7 @@ export function useRows(table: RoleTable | null, caller: Caller, view: View, isL
         after = pageInfo.endCursor;
         isDone = !pageInfo.hasNextPage;
         gained += edges.length;
-        const isLoading = !isDone && gained < atOnce;
+        const isLoading = !isDone && gained < wanted;
         setLoaded((now) => ({ ...now, rows: [...now.rows, ...fresh], after, isDone, isLoading }));
       }
     } catch (error) {

@@ -1,10 +1,10 @@
 /** A field of a row's form, by the type of its column. */
-import { useId } from 'react';
+import { lazy, Suspense, useId, useLayoutEffect, useRef } from 'react';
 import { Moment } from '../../components/moment.tsx';
 import { Fault } from '../../components/problem.tsx';
 import type { RoleTable, TableColumn } from '../../shared/role-schema.ts';
-import { isNumber, typeName, valuesOf } from './cell.tsx';
-import { type FieldText, faultOf, isJsonField } from './field-text.ts';
+import { isNumber, typeName } from './cell.tsx';
+import { choicesOf, type FieldText, faultOf, isJsonField } from './field-text.ts';
 
 interface ValueEditorProps {
   readonly table: RoleTable;
@@ -16,11 +16,20 @@ interface ValueEditorProps {
   readonly isChanged: boolean;
   /** Of a new row. */
   readonly isNew: boolean;
+  /** The keyboard is taken for each other value; null: not. */
+  readonly focus: object | null;
 }
 
+/** Loaded with the first JSON value. */
+const JsonEditor = lazy(async () => ({ default: (await import('./json-editor.tsx')).JsonEditor }));
+
 /** The field. */
-export function ValueEditor({ table, column, text, onChange, isReadOnly, isChanged, isNew }: ValueEditorProps) {
+export function ValueEditor({ table, column, text, onChange, isReadOnly, isChanged, isNew, focus }: ValueEditorProps) {
   const id = useId();
+  const field = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (focus !== null) focusEnd(field.current);
+  }, [focus]);
   const { name, type, isKey, hasDefault, description } = column;
   const isNullable = !type.endsWith('!');
   const fault = text === undefined ? null : faultOf(text, type);
@@ -29,10 +38,10 @@ export function ValueEditor({ table, column, text, onChange, isReadOnly, isChang
     ? []
     : [...(isNew && text !== undefined ? ['unset'] : []), ...(isNullable && text !== null ? ['null'] : [])];
   return (
-    <div className="field" data-changed={isChanged} data-column={name}>
+    <div ref={field} className="field" data-changed={isChanged} data-column={name}>
       <div className="spread">
         <span className="row">
-          <label htmlFor={id} title={description ?? undefined}>
+          <label id={`${id}-label`} htmlFor={id} title={description ?? undefined}>
             {name}
           </label>
           <small className="soft">{type.replaceAll('!', '')}</small>
@@ -51,7 +60,12 @@ export function ValueEditor({ table, column, text, onChange, isReadOnly, isChang
           )}
         </span>
       </div>
-      <Input id={id} {...{ table, column, text, onChange, isReadOnly }} placeholder={text === null ? 'null' : hint} />
+      <Input
+        id={id}
+        {...{ table, column, text, onChange, isReadOnly }}
+        placeholder={text === null ? 'null' : hint}
+        isFocused={focus !== null}
+      />
       {typeName(type) === 'Datetime' && !type.startsWith('[') && text && (
         <span className="soft small">
           <Moment at={text} />
@@ -62,14 +76,22 @@ export function ValueEditor({ table, column, text, onChange, isReadOnly, isChang
   );
 }
 
+/** Puts the caret behind what is there. An editor that is still loading takes the keyboard by itself. */
+function focusEnd(field: HTMLElement | null): void {
+  const input = field?.querySelector<HTMLElement>('input, textarea, select, .cm-content');
+  input?.focus();
+  if (input instanceof HTMLInputElement || input instanceof HTMLTextAreaElement)
+    input.setSelectionRange(input.value.length, input.value.length);
+}
+
 interface InputProps extends Pick<ValueEditorProps, 'table' | 'column' | 'text' | 'onChange' | 'isReadOnly'> {
   readonly id: string;
   readonly placeholder: string;
+  readonly isFocused: boolean;
 }
 
-function Input({ id, table, column: { type }, text, onChange, isReadOnly, placeholder }: InputProps) {
-  const isList = type.startsWith('[');
-  const choices = isList ? null : typeName(type) === 'Boolean' ? ['true', 'false'] : valuesOf(table, type);
+function Input({ id, table, column: { type }, text, onChange, isReadOnly, placeholder, isFocused }: InputProps) {
+  const choices = choicesOf(table, type);
   if (choices !== null) {
     return (
       <select id={id} value={text ?? ''} disabled={isReadOnly} onChange={({ target }) => onChange(target.value)}>
@@ -78,6 +100,17 @@ function Input({ id, table, column: { type }, text, onChange, isReadOnly, placeh
           <option key={choice}>{choice}</option>
         ))}
       </select>
+    );
+  }
+  if (typeName(type) === 'JSON' && !type.startsWith('[')) {
+    return (
+      <Suspense fallback={<div className="code-editor" />}>
+        <JsonEditor
+          text={text ?? ''}
+          labelledBy={`${id}-label`}
+          {...{ onChange, isReadOnly, isFocused, placeholder }}
+        />
+      </Suspense>
     );
   }
   const common = {

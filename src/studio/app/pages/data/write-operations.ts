@@ -1,7 +1,7 @@
 /** The mutations of the page: each changes no more rows than it names. */
 import type { Caller } from '../../shared/caller.ts';
 import { runAs } from '../../shared/graphql.ts';
-import type { RoleTable, TableColumn } from '../../shared/role-schema.ts';
+import type { RoleTable } from '../../shared/role-schema.ts';
 import { selectionOf } from './read-operations.ts';
 import { filterOfKey, keyColumns, keyOf, type Row } from './row-key.ts';
 
@@ -18,9 +18,16 @@ export interface Target {
   readonly caller: Caller;
 }
 
-async function write({ table, caller }: Target, field: string, declared: string, given: string, variables: Row) {
+async function write(
+  { table, caller }: Target,
+  field: string,
+  declared: string,
+  given: string,
+  variables: Row,
+  checks = '',
+) {
   const query = `mutation ${table.name}Write(${declared}) {
-  ${field}(${given}) { affectedCount records { ${selectionOf(table)} } }
+  ${field}(${given}) { affectedCount records { ${selectionOf(table)} ${checks} } }
 }`;
   const data = await runAs<Readonly<Record<string, Written>>>(caller, { query, variables });
   return data[field]!;
@@ -38,20 +45,32 @@ export async function readRow({ table, caller }: Target, key: string, signal?: A
   return data[table.collection!]!.edges[0]?.node ?? null;
 }
 
-/** Changes columns of a row where they still have the old values; zero rows otherwise. */
-export function updateRow(target: Target, before: Row, set: Row): Promise<Written> {
-  const { table } = target;
-  const same = table.columns.filter(({ name }) => name in set).flatMap((column) => sameAs(column, before[column.name]));
-  const filter = { and: [filterOfKey(table, keyOf(table, before)), ...same] };
-  const declared = `$set: ${table.name}UpdateInput!, $filter: ${table.name}Filter`;
-  return write(target, table.update!, declared, 'set: $set, filter: $filter, atMost: 1', { set, filter });
+/** Changes a row while `same` finds it; zero rows otherwise. @param set With related rows, too. */
+export function updateRow(target: Target, same: Row, set: Row, checks: readonly Check[] = []): Promise<Written> {
+  const { name, update } = target.table;
+  const declared = [
+    `$set: ${name}UpdateInput!, $filter: ${name}Filter`,
+    ...checks.map(({ field, target: related }) => `$${field}: ${related}Filter`),
+  ];
+  const variables = { set, filter: same, ...Object.fromEntries(checks.map(({ field, filter }) => [field, filter])) };
+  const given = 'set: $set, filter: $filter, atMost: 1';
+  return write(target, update!, declared.join(', '), given, variables, checks.map(printCheck).join(' '));
 }
 
-/** The condition that the column has the value, where its filter has one. */
-function sameAs({ name, operators }: TableColumn, value: unknown): readonly Row[] {
-  const has = (operator: string): boolean => operators.some((entry) => entry.name === operator);
-  if (value === null) return has('is') ? [{ [name]: { is: 'NULL' } }] : [];
-  return has('eq') ? [{ [name]: { eq: value } }] : [];
+/** Related rows that are read with the row when all is written. */
+export interface Check {
+  /** Of the answer. */
+  readonly field: string;
+  /** The relationship, and the type of its rows. */
+  readonly relationship: string;
+  readonly target: string;
+  readonly filter: Row;
+  readonly first: number;
+  readonly selection: string;
+}
+
+function printCheck({ field, relationship, first, selection }: Check): string {
+  return `${field}: ${relationship}(filter: $${field}, first: ${first}) { edges { node { ${selection} } } }`;
 }
 
 /** Inserts rows in one transaction. */
