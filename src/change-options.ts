@@ -29,6 +29,8 @@ export interface AppliedChange {
 /** Callers are verified again when one of these has changed. */
 const keyNames: ReadonlySet<string> = new Set(optionNames.filter((name) => optionOf(name).group === 'Keys and roles'));
 
+const signingNames: ReadonlySet<string> = new Set<keyof Config>(['jwtKeys', 'jwtSecret']);
+
 /** @throws ConfigError with every problem; nothing has changed then. */
 export async function changeOptions({ live, authenticate, auth }: ChangingParts, next: Config): Promise<AppliedChange> {
   const { inPlace } = changedOptions(live.current, next);
@@ -39,11 +41,20 @@ export async function changeOptions({ live, authenticate, auth }: ChangingParts,
   ]);
   const problems = [...logins.flatMap(problemOf), ...replaceKeys.problems];
   if (problems.length > 0) throw new ConfigError(problems);
+  const fixedKeys = fixedKeysOf(inPlace, next);
   live.take(next);
   for (const replace of replaceKeys.replace) replace();
   for (const { login, reason } of logins)
     if (reason === null) loginOf(live.current, login).made(forDriver(urlOf(next, login)));
-  return { applied: inPlace.map(namedInFile), warnings: logins.flatMap(warningOf) };
+  return { applied: inPlace.map(namedInFile), warnings: [...fixedKeys, ...logins.flatMap(warningOf)] };
+}
+
+/** What to say where API keys of a new signing key are refused, and old ones stay good, because the configuration has one. */
+function fixedKeysOf(changed: readonly string[], { anonKey, serviceKey, localProject }: Config): readonly string[] {
+  const given = Object.entries({ anonKey, serviceKey }).filter(([name, key]) => key !== null && !changed.includes(name));
+  if (given.length === 0 || localProject || !changed.some((name) => signingNames.has(name))) return [];
+  const names = given.map(([name]) => namedInFile(name)).join(' and ');
+  return [`${names}: set, so no API key of another signing key is accepted. Remove what sets them, or set the new ones.`];
 }
 
 interface CheckedLogin {

@@ -183,6 +183,17 @@ describe('keys in a file', () => {
   });
 });
 
+test('API keys that are set beside a new signing key are named: they stay the only ones', async () => {
+  const variables = { PGREFLECT_JWT_KEYS: 'keys.json', PGREFLECT_ANON_KEY: firstKeys!.anonKey };
+  const { url, write, reload } = await serve(
+    { 'pgreflect.toml': '', 'keys.json': JSON.stringify([first]) },
+    { ...variables, PGREFLECT_SERVICE_KEY: firstKeys!.serviceKey },
+  );
+  write('keys.json', JSON.stringify([second]));
+  await reload(/Warning: anon_key and service_key: set, so no API key of another signing key is accepted\./);
+  expect([await ask(url, firstKeys!.anonKey), await ask(url, secondKeys!.anonKey)]).toEqual([200, 'Invalid API key']);
+});
+
 describe('the password of the login', () => {
   const login = `login_${randomBytes(4).toString('hex')}`;
   const files = { 'pgreflect.toml': '', 'database-url': database.urlAs(login, 'one') };
