@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { builtIn } from '../../src/email/built-in/built-in.ts';
 import { foldsOf } from '../../src/studio/app/pages/emails/folds.ts';
-import { startStudio, type TestStudio, violations } from './studio.ts';
+import { chooseAction, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -55,7 +55,7 @@ test('a fold opens where the text has a fault, and another text that is loaded i
   const { page } = await studio.visit('emails/recovery');
   await body(page).getByText('.Fnt').waitFor();
   expect(await folded(page).count()).toBe(1);
-  await page.getByRole('button', { name: 'Restore default' }).click();
+  await chooseAction(page, 'Restore default');
   await expect.poll(() => folded(page).count()).toBeGreaterThan(3);
 });
 
@@ -67,6 +67,34 @@ test('where there is no room for an email, the list says what to do; the brand i
   expect(await violations(page)).toEqual([]);
   await page.getByRole('link', { name: 'Magic link' }).click();
   await page.getByRole('heading', { name: 'Magic link' }).waitFor();
+});
+
+test.each([
+  [390, 844],
+  [768, 1024],
+  [1280, 800],
+  [1600, 1000],
+])('the text comes early, and Save is in reach wherever one reads: %i pixels wide', async (width, height) => {
+  const { page } = await studio.visit('emails/recovery', { viewport: { width, height } });
+  const sentence = body(page).getByText('We received a request to reset');
+  await sentence.waitFor();
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  const bottomOf = async (place: typeof save) => {
+    const { y, height: high } = (await place.boundingBox()) ?? { y: Infinity, height: 0 };
+    return y + high;
+  };
+  expect(await bottomOf(sentence)).toBeLessThan(height * 0.75);
+  expect(await bottomOf(save)).toBeLessThanOrEqual(height);
+  await page.getByRole('button', { name: 'Send test' }).scrollIntoViewIfNeeded();
+  expect(await bottomOf(save)).toBeLessThanOrEqual(height);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+  // What it says takes no room from the text.
+  const place = await sentence.boundingBox();
+  await page.getByRole('textbox', { name: 'Subject' }).click();
+  await page.keyboard.insertText('Now: ');
+  await page.getByText('Unsaved changes').waitFor();
+  expect(await bottomOf(save)).toBeLessThanOrEqual(height);
+  if (width > 900) expect(await sentence.boundingBox()).toEqual(place);
 });
 
 test('short code around the words, a text without any, and one that is very long are not folded', () => {

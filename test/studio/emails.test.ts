@@ -9,7 +9,7 @@ import { addToken } from '../management/management.ts';
 import { defaultTemplates } from '../support/default-templates.ts';
 import { serviceKey } from '../support/http.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
-import { chooseUser, followMenu, startStudio, type TestStudio, violations } from './studio.ts';
+import { chooseAction, chooseUser, followMenu, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -28,6 +28,9 @@ beforeEach(() =>
 const subject = (page: Page) => page.getByRole('textbox', { name: 'Subject' });
 const body = (page: Page) => page.getByRole('textbox', { name: 'Body' });
 const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
+const language = (page: Page) => page.getByRole('combobox', { name: 'Language' });
+const languages = (page: Page) => language(page).getByRole('option').allTextContents();
+const chosenLanguage = (page: Page) => language(page).locator('option:checked').textContent();
 const preview = (page: Page) => page.frameLocator('iframe[title="Preview of the email"]');
 
 /** Puts a text in place of what is in the editor. */
@@ -345,14 +348,14 @@ test('versions can be compared and restored, texts discarded and put back to the
   await studio.patch({ mailer_subjects_recovery: 'Second' });
   const { page } = await studio.visit('emails/recovery');
   await page.getByRole('link', { name: /Reset password.*Edited/ }).waitFor();
-  await page.getByRole('button', { name: 'Show versions' }).click();
+  await chooseAction(page, 'Show versions');
   await page.getByText('Choose a version to see how it differs').waitFor();
   await page.getByRole('button', { name: /Version 1/ }).click();
   await page.locator('.cm-changedLine').getByText('First').waitFor();
   await page.getByRole('button', { name: 'Restore version 1' }).click();
   await expect.poll(() => subject(page).textContent()).toBe('First');
   await page.getByText('Version 1 is in the editor. Save it to send it.').waitFor();
-  await page.getByRole('button', { name: 'Compare texts' }).click();
+  await chooseAction(page, 'Compare texts');
   await page.locator('.cm-deletedChunk').getByText('Second').waitFor();
   await page.getByRole('tab', { name: 'With the default' }).click();
   await page.locator('.cm-deletedChunk').getByText(defaultTemplates.recovery.subject).first().waitFor();
@@ -360,7 +363,7 @@ test('versions can be compared and restored, texts discarded and put back to the
   await page.getByRole('button', { name: 'Discard changes' }).click();
   await expect.poll(() => subject(page).textContent()).toBe('Second');
 
-  await page.getByRole('button', { name: 'Restore default' }).click();
+  await chooseAction(page, 'Restore default');
   await page.getByText('The default is in the editor. Save it to send it.').waitFor();
   await save(page).click();
   await page.getByText('Saved.').waitFor();
@@ -385,11 +388,17 @@ test('a notification is switched on, and a test is sent', async () => {
   await save(page).click();
   await page.getByText('Saved. It is sent once the email is switched on.').waitFor();
   await page.getByLabel('Send this email').check();
-  await page.getByText('Sending is on.').waitFor();
+  await page.getByText('“Password changed” is sent from now on.').waitFor();
   await write(page, subject(page), 'After');
   await save(page).click();
   await page.getByText('Saved. The next email uses it.').waitFor();
-  await page.getByRole('link', { name: /Password changed.*On/ }).waitFor();
+  const inList = (title: string) => page.getByRole('checkbox', { name: `Send “${title}”` });
+  expect(await inList('Password changed').isChecked()).toBe(true);
+  await inList('Identity linked').check();
+  await expect.poll(async () => (await studio.config()).mailer_notifications_identity_linked_enabled).toBe(true);
+  await inList('Password changed').uncheck();
+  await page.getByText('“Password changed” is no longer sent.').waitFor();
+  await expect.poll(() => page.getByLabel('Send this email').isChecked()).toBe(false);
   await page.getByLabel('Send a test to').fill('me@mail.test');
   await page.getByRole('button', { name: 'Send test' }).click();
   await page.getByText('This project has no mail server. The test to me@mail.test is in the Inbox.').waitFor();
@@ -397,20 +406,6 @@ test('a notification is switched on, and a test is sent', async () => {
   expect(rows).toEqual([{ recipient: 'me@mail.test', kind: 'password_changed_notification' }]);
   await page.locator('.trial').getByRole('link', { name: 'Inbox' }).click();
   await page.getByRole('heading', { name: '[Test] After' }).waitFor();
-});
-
-test('links ask on a page first, after one switch for all emails', async () => {
-  const { page } = await studio.visit('emails/recovery');
-  const asks = page.getByRole('checkbox', { name: 'Ask before a link is used' });
-  await asks.check();
-  await page.getByText('Links open a page that asks first.').waitFor();
-  expect((await fetch(`${studio.url}/auth/v1/verify?token=x&type=recovery`)).status).toBe(200);
-  await page.getByRole('link', { name: 'Invite user' }).click();
-  await asks.uncheck();
-  await page.getByText('Links verify when they are opened.').waitFor();
-  await page.getByRole('link', { name: 'Password changed' }).click();
-  await page.getByRole('checkbox', { name: 'Send this email' }).waitFor();
-  expect(await asks.count()).toBe(0);
 });
 
 test('the brand is seen in an email while it is typed, and saved with a warning about a faint color', async () => {
@@ -444,22 +439,24 @@ test('a language is added by keyboard on a phone, previewed, tried, saved and re
   await studio.patch({ ...base, [field]: { fr, 'de-CH': { text } } });
   const { page, problems } = await studio.visit('emails/recovery', { viewport: { width: 360, height: 740 } });
   const stored = async () => (await studio.config())[field];
-  const tab = (name: string) => page.getByRole('tablist', { name: 'Language' }).getByRole('tab', { name, exact: true });
-  await tab('Main text').focus();
-  await page.keyboard.press('ArrowLeft');
-  await expect.poll(() => tab('German (Switzerland) (no texts)').getAttribute('aria-selected')).toBe('true');
-  await page.keyboard.press('ArrowLeft');
-  await expect.poll(() => tab('French (no body)').getAttribute('aria-selected')).toBe('true');
+  await language(page).focus();
+  await page.keyboard.press('ArrowDown');
+  await expect.poll(() => chosenLanguage(page)).toBe('French (no body)');
+  expect(new URL(page.url()).search).toBe('?language=fr');
+  await page.keyboard.press('ArrowDown');
+  await expect.poll(() => chosenLanguage(page)).toBe('German (Switzerland) (no texts)');
+  await page.keyboard.press('ArrowUp');
   await preview(page).getByText('Code ').waitFor();
   await page.locator('.preview-subject').getByText('Mot de passe').waitFor();
 
-  await page.getByRole('button', { name: 'Add language' }).press('Enter');
+  await page.getByRole('button', { name: 'More', exact: true }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Add language …' }).press('Enter');
   await page.getByLabel('Language tag').fill('no tag');
   await page.keyboard.press('Enter');
   await page.getByText('There is no such language. Examples: de, pt-BR, French.').waitFor();
   await page.getByLabel('Language tag').fill('DE');
   await page.keyboard.press('Enter');
-  await expect.poll(() => tab('German').getAttribute('aria-selected')).toBe('true');
+  await expect.poll(() => chosenLanguage(page)).toBe('German');
   await expect.poll(() => subject(page).textContent()).toBe('Password');
   await write(page, subject(page), 'Passwort');
   await write(page, body(page), '<p>{{ .Locale }}: dein Code {{ .Token }}</p>');
@@ -478,10 +475,10 @@ test('a language is added by keyboard on a phone, previewed, tried, saved and re
   await page.getByText('Saved. The next email uses it.').waitFor();
   const de = { subject: 'Passwort', content: '<p>{{ .Locale }}: dein Code {{ .Token }}</p>' };
   expect(await stored()).toEqual({ de, 'de-CH': { text }, fr: { subject: 'Autre' } });
-  await tab('German (Switzerland) (no texts)').click();
+  await language(page).selectOption({ label: 'German (Switzerland) (no texts)' });
   await preview(page).getByText('de-CH: dein Code').waitFor();
   page.on('dialog', (dialog) => void dialog.accept());
-  await page.getByRole('button', { name: 'Remove language' }).click();
+  await chooseAction(page, 'Remove German (Switzerland)');
   await page.getByText('German (Switzerland) is removed.').waitFor();
   expect(await stored()).toEqual({ de, fr: { subject: 'Autre' } });
   await expect.poll(() => subject(page).textContent()).toBe('Password');
@@ -500,7 +497,7 @@ test('the text part of an email is written beside its body, and is made from the
   await write(page, part, 'Code <{{ .Email }}>');
   await page.locator('.preview .source').getByText('Code <ada@example.com>', { exact: true }).waitFor();
   expect(await violations(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Compare texts' }).click();
+  await chooseAction(page, 'Compare texts');
   await page.getByRole('dialog').getByRole('heading', { name: 'Text part' }).waitFor();
   await page.keyboard.press('Escape');
   await save(page).click();
@@ -519,7 +516,7 @@ test('a translation without a text shows the built-in one, and says which langua
   const field = 'mailer_templates_recovery_translations';
   await studio.patch({ [field]: { de: { subject: 'Neues Passwort' } } });
   const { page } = await studio.visit('emails/recovery');
-  await page.getByRole('tab', { name: 'German (no body)' }).click();
+  await language(page).selectOption({ label: 'German (no body)' });
   await page.locator('.preview-subject').getByText('Neues Passwort').waitFor();
   await expect.poll(() => preview(page).locator('html').getAttribute('lang')).toBe('de');
   await write(page, body(page), '<p>\n<a href="{{ .ConfirmationUrl }}">Los</a></p>');
@@ -567,16 +564,16 @@ test('a layout is seen around the built-in emails, tried, saved, and put back to
   const edited = page.locator('.email-list a', { hasText: 'Edited' });
   expect(await edited.allTextContents()).toEqual(['Phone number changedEdited', 'LayoutEdited']);
   await page.getByRole('link', { name: 'Invite user' }).click();
-  await page.getByRole('tab', { name: 'German (built-in)' }).waitFor();
+  await expect.poll(() => languages(page)).toContain('German (built-in)');
   await list.click();
   await page.getByRole('link', { name: 'Layout' }).click();
 
-  await page.getByRole('button', { name: 'Restore default' }).click();
+  await chooseAction(page, 'Restore default');
   await page.getByText('The default is in the editor. Save it to send it.').waitFor();
   await save(page).click();
   await page.getByText('Saved. The next email uses it.').waitFor();
   expect(await values()).toEqual([{ values: {} }]);
-  await page.getByRole('button', { name: 'Show versions' }).click();
+  await chooseAction(page, 'Show versions');
   await page.getByRole('button', { name: /Version 1/ }).click();
   await page.getByRole('button', { name: 'Restore version 1' }).click();
   await expect.poll(() => text(page).textContent()).toBe(layout);
@@ -616,13 +613,13 @@ test('a partial is added, seen by itself and in emails; a change that breaks ema
   await page.getByRole('button', { name: 'Discard changes' }).click();
 
   page.on('dialog', (dialog) => void dialog.accept());
-  await page.getByRole('button', { name: 'Remove partial' }).click();
+  await chooseAction(page, 'Remove partial');
   await refused
     .getByText('Magic link: Body, which is in force, would fail: line 1, column 23: no such template "sign"')
     .waitFor();
   expect(await violations(page)).toEqual([]);
   await studio.patch(Object.fromEntries(users.map((field) => [field, null])));
-  await page.getByRole('button', { name: 'Remove partial' }).click();
+  await chooseAction(page, 'Remove partial');
   await page.getByRole('heading', { name: 'Layout' }).waitFor();
   await expect.poll(() => page.getByRole('link', { name: 'sign', exact: true }).count()).toBe(0);
   expect(await values()).toEqual([{ values: { mailer_partials: {} } }]);
@@ -632,11 +629,10 @@ test('a partial is added, seen by itself and in emails; a change that breaks ema
 test('the page of links is seen as a page, by kind of link and language, and saved with a warning', async () => {
   const { page, problems } = await studio.visit('emails/link_page', { viewport: { width: 360, height: 740 } });
   const shown = page.frameLocator('iframe[title="Preview of the page"]');
-  const tab = (name: string) => page.getByRole('tablist', { name: 'Language' }).getByRole('tab', { name, exact: true });
   await shown.getByRole('button', { name: 'Reset password' }).waitFor();
   await page.getByRole('combobox', { name: 'Link' }).selectOption({ label: 'Magic link' });
   await shown.getByRole('button', { name: 'Sign in' }).waitFor();
-  await tab('Japanese (built-in)').click();
+  await language(page).selectOption({ label: 'Japanese (built-in)' });
   await expect.poll(() => shown.locator('html').getAttribute('lang')).toBe('ja');
   await page.getByRole('button', { name: 'Copy built-in text' }).click();
   await page.getByText('The built-in text is in the editor.').waitFor();
@@ -654,27 +650,32 @@ test('the page of links is seen as a page, by kind of link and language, and sav
   const content = '<main><p>{{ .Nobody }}</p>{{ .Button }}</main>';
   const ja = { mailer_templates_link_page_translations: { ja: { content } } };
   expect(await values()).toEqual([{ values: ja }]);
-  await page.getByRole('checkbox', { name: 'Ask before a link is used' }).check();
-  await page.getByText('Links open a page that asks first.').waitFor();
+  await page.getByText('Now they work when they are opened.').waitFor();
+  await page.getByRole('link', { name: 'Change in Settings' }).click();
+  await page.getByLabel('Before a link is used').selectOption('page');
+  await save(page).click();
+  await page.getByText('1 change saved.').waitFor();
+  await page.goBack();
+  await page.getByText('They do now.').waitFor();
   const asked = { headers: { 'accept-language': 'ja' } };
   const page1 = await fetch(`${studio.url}/auth/v1/verify?token=x&type=recovery`, asked);
   expect(await page1.text()).toMatch(/^<main><p><\/p><form /);
   expect(problems).toEqual([]);
 });
 
-test('languages of the built-in texts have tabs, and a translation from before the main text says so', async () => {
+test('languages of the built-in texts can be chosen from the start, and a translation from before the main text says so', async () => {
   const { page } = await studio.visit('emails/recovery');
-  const tabs = () => page.getByRole('tablist', { name: 'Language' }).getByRole('tab').allTextContents();
+  const known = () => languages(page);
   const names = ['Dutch', 'French', 'German', 'Italian', 'Japanese', 'Polish', 'Portuguese', 'Spanish'];
-  await expect.poll(tabs).toEqual(['Main text (English)', ...names.map((name) => `${name} (built-in)`)]);
-  await page.getByRole('tab', { name: 'German (built-in)' }).click();
+  await expect.poll(known).toEqual(['Main text (English)', ...names.map((name) => `${name} (built-in)`)]);
+  await language(page).selectOption({ label: 'German (built-in)' });
   await preview(page).getByRole('heading', { name: 'Setze dein Passwort zurück' }).waitFor();
   await page.getByRole('button', { name: 'Copy built-in text' }).click();
   await expect.poll(() => subject(page).textContent()).toBe('Setze dein Passwort zurück');
   await page.getByRole('button', { name: 'Discard changes' }).click();
-  await page.getByText('Readers of German get the built-in text of the preview.').waitFor();
+  await page.getByText('Readers of German get the built-in text until you save your own.').waitFor();
 
-  await page.getByRole('tab', { name: 'Main text' }).click();
+  await language(page).selectOption({ label: 'Main text (English)' });
   const place = await subject(page).boundingBox();
   await write(page, subject(page), 'First');
   await page.getByText(/^Your text will also go to readers of German, .*, Japanese:/).waitFor();
@@ -695,13 +696,13 @@ test('languages of the built-in texts have tabs, and a translation from before t
     .locator('.notice.warning li')
     .getByText(/^Subject: readers of German, .*, Japanese get it, too: it ends the built-in translations\.$/)
     .waitFor();
-  await expect.poll(tabs).toEqual(['Main text']);
+  await expect.poll(known).toEqual(['Main text']);
   await page.getByRole('button', { name: 'Keep the translations' }).click();
-  await expect.poll(tabs).toEqual(['Main text', ...names]);
+  await expect.poll(known).toEqual(['Main text', ...names]);
   expect((await studio.config())[field]).toEqual(kept);
   await studio.patch({ [field]: null });
   await page.reload();
-  await page.getByRole('button', { name: 'Add language' }).click();
+  await chooseAction(page, 'Add language …');
   const tag = page.getByLabel('Language tag');
   for (const wrong of ['jp', 'two words']) {
     await tag.fill(wrong);
@@ -710,21 +711,21 @@ test('languages of the built-in texts have tabs, and a translation from before t
   }
   await tag.fill('french');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
-  await expect.poll(tabs).toEqual(['Main text', 'French']);
-  await page.getByRole('button', { name: 'Copy built-in text' }).click();
+  await expect.poll(known).toEqual(['Main text', 'French']);
+  await chooseAction(page, 'Copy built-in text');
   await expect.poll(() => subject(page).textContent()).toBe(builtIn('recovery', 'fr').subject);
   await page.getByRole('button', { name: 'Discard changes' }).click();
 
   const [de, fr] = ['de', 'fr'].map((tag) => ({ subject: tag, content: `<p>${tag} {{ .Token }}</p>` }));
   await studio.patch({ mailer_subjects_recovery: 'First', [field]: { de, fr } });
   await page.reload();
-  await expect.poll(tabs).toEqual(['Main text', 'French', 'German']);
+  await expect.poll(known).toEqual(['Main text', 'French', 'German']);
   await studio.patch({ mailer_subjects_recovery: 'Second', [field]: { de, fr: { ...fr, subject: 'Nouveau' } } });
   await page.reload();
-  await expect.poll(tabs).toEqual(['Main text', 'French', 'German (older than the main text)']);
-  await page.getByRole('tab', { name: 'German (older than the main text)' }).click();
+  await expect.poll(known).toEqual(['Main text', 'French', 'German (older than the main text)']);
+  await language(page).selectOption({ label: 'German (older than the main text)' });
   await write(page, subject(page), 'Neu');
   await save(page).click();
   await page.getByText('Saved. The next email uses it.').waitFor();
-  await expect.poll(tabs).toEqual(['Main text', 'French', 'German']);
+  await expect.poll(known).toEqual(['Main text', 'French', 'German']);
 });

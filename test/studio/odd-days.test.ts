@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addToken, ref } from '../management/management.ts';
 import { defaultTemplates } from '../support/default-templates.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import { accessToken, chooseUser, startStudio, startSubject, type TestStudio } from './studio.ts';
+import { accessToken, chooseAction, chooseUser, startStudio, startSubject, type TestStudio } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -107,7 +107,7 @@ describe('a text that the project starts with', () => {
   test('a text that the project starts with gives way to the built-in one, and comes back', async () => {
     const { page } = await studio.visit(path);
     await expect.poll(() => subject(page).textContent()).toBe(startSubject);
-    await page.getByRole('button', { name: 'Restore default' }).click();
+    await chooseAction(page, 'Restore default');
     await save(page).click();
     await page.getByText('Saved.').waitFor();
     await expect.poll(inForce).toBe(builtIn);
@@ -125,11 +125,11 @@ describe('a text that the project starts with', () => {
     await studio.patch({ mailer_subjects_phone_changed_notification: '' });
     const { page } = await studio.visit(path);
     await expect.poll(() => subject(page).textContent()).toBe(builtIn);
-    await page.getByRole('button', { name: 'Show versions' }).click();
+    await chooseAction(page, 'Show versions');
     await page.getByRole('button', { name: /Version 1/ }).click();
     await page.getByRole('button', { name: 'Restore version 1' }).click();
     await expect.poll(() => subject(page).textContent()).toBe(startSubject);
-    await page.getByRole('button', { name: 'Show versions' }).click();
+    await chooseAction(page, 'Show versions');
     await page.getByRole('button', { name: /Version 2/ }).click();
     await page.getByRole('button', { name: 'Restore version 2' }).click();
     await expect.poll(() => subject(page).textContent()).toBe(builtIn);

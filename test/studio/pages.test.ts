@@ -6,7 +6,16 @@ import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { serviceKey } from '../support/http.ts';
-import { accessToken, chooseUser, followMenu, picture, startStudio, type TestStudio, violations } from './studio.ts';
+import {
+  accessToken,
+  chooseAction,
+  chooseUser,
+  followMenu,
+  picture,
+  startStudio,
+  type TestStudio,
+  violations,
+} from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -269,7 +278,7 @@ describe('every page', () => {
       await page.frameLocator('iframe').getByRole('heading', { name: 'Reset your password' }).waitFor();
       await check('emails', page);
       await picture(page, look.viewport.width === 360 ? 'emails-phone' : 'emails');
-      await page.getByRole('button', { name: 'Compare' }).click();
+      await chooseAction(page, 'Compare texts');
       await page.getByRole('dialog').waitFor();
       await check('compare', page);
       await page.getByRole('button', { name: 'Close' }).click();
@@ -305,7 +314,8 @@ describe('every page', () => {
     await page.getByRole('link', { name: 'Inbox' }).click();
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     await page.getByRole('link', { name: 'Schema' }).click();
-    await page.getByRole('heading', { name: 'Hidden from anon' }).waitFor();
+    await page.getByRole('heading', { name: 'Schema', exact: true }).waitFor();
+    await page.getByRole('navigation', { name: 'Tables' }).waitFor();
     await page.getByRole('link', { name: 'Users' }).click();
     await page.getByRole('heading', { name: 'Users', exact: true }).waitFor();
     const total = sizes.reduce((sum, size) => sum + size, 0);

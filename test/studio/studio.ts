@@ -208,6 +208,12 @@ export async function picture(page: Page, name: string): Promise<void> {
   if (!existsSync(path)) await page.screenshot({ path });
 }
 
+/** Chooses an action from the menu "More". */
+export async function chooseAction(page: Page, title: string): Promise<void> {
+  await page.getByRole('button', { name: 'More', exact: true }).click();
+  await page.getByRole('menuitem', { name: title, exact: true }).click();
+}
+
 /** Finds a user in a field by the address. */
 export async function chooseUser(page: Page, label: string, address: string): Promise<void> {
   await page.getByRole('combobox', { name: label, exact: true }).fill(address);

@@ -1,20 +1,23 @@
 /** One email: its texts, their preview, and the actions on them. */
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
+import { Menu } from '../../components/menu.tsx';
 import { ApiError } from '../../shared/api.ts';
-import { goTo } from '../../shared/router.ts';
+import { goTo, usePlace } from '../../shared/router.ts';
 import { useMayWrite } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { inWordsOfPage } from './api-words.ts';
 import { CompareDialog, OvertakenDialog } from './compare-dialog.tsx';
 import { areSame, completeTexts, type DescribedEmail, type EmailTexts, translationOf } from './described.ts';
-import { EmailHead, type Outcome } from './email-head.tsx';
+import { EmailHead } from './email-head.tsx';
 import { languageName } from './email-names.ts';
 import {
+  builtInLocalesOf,
   discard,
   draftName,
   drafts,
   edit,
   isOvertaken,
+  localesOf,
   removeStored,
   type SaveResult,
   type StoredEmails,
@@ -23,9 +26,10 @@ import {
   textsOf,
 } from './emails-state.ts';
 import { HistoryDialog } from './history-dialog.tsx';
-import { endingLocales, keepBuiltIn, LanguageTabs } from './language-tabs.tsx';
+import { AddLanguageDialog, endingLocales, keepBuiltIn, knownTag, LanguageChoice } from './languages.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { draftOf, usePreview } from './render.ts';
+import { type Outcome, SaveBar } from './save-bar.tsx';
 import { TextFields } from './text-fields.tsx';
 
 interface EmailEditorProps {
@@ -33,11 +37,15 @@ interface EmailEditorProps {
   readonly email: DescribedEmail;
 }
 
-type OpenDialog = 'compare' | 'history' | 'overtaken' | null;
+const noTexts: EmailTexts = { subject: '', content: '', text: '' };
+
+type OpenDialog = 'compare' | 'history' | 'overtaken' | 'language' | null;
 
 /** The email. Give it a `key` per email. */
 export function EmailEditor({ stored, email: main }: EmailEditorProps) {
-  const [locale, setLocale] = useState('');
+  const asked = usePlace().query.get('language');
+  const hasLanguages = main.translationsField !== '';
+  const locale = (hasLanguages && asked !== null && knownTag(asked)) || '';
   const { config } = stored;
   const email = useMemo(() => (locale === '' ? main : translationOf(config, main, locale)), [config, main, locale]);
   const draft = useStore(drafts)[draftName(email)] ?? null;
@@ -88,7 +96,15 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
   };
   const chooseLocale = (chosen: string): void => {
     setOutcome(null);
-    setLocale(chosen);
+    goTo(`emails/${main.email}${chosen === '' ? '' : `?language=${chosen}`}`, { replace: true });
+  };
+  // The built-in main text is the English one.
+  const builtInLocales = builtInLocalesOf(stored, main).filter((tag) => tag !== 'en');
+  const addLocale = (added: string): void => {
+    const isListed = [...localesOf(stored, main), ...builtInLocales].includes(added);
+    if (!isListed) edit(stored, translationOf(config, main, added), textsOf(stored, main));
+    chooseLocale(added);
+    setDialog(null);
   };
   const askToSave = (what: string): void =>
     setOutcome({ kind: 'warning', text: `${what} is in the editor. Save it to send it.` });
@@ -97,6 +113,7 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
     if (!areSame(earlier, textsOf(stored, email))) askToSave(what);
   };
   const isPartial = main.partial !== undefined;
+  const isPage = main.email === 'link_page';
   const builtIn = rendered?.builtIn ?? null;
   // Readers of this language get the built-in texts.
   const isBuiltIn = locale !== '' && areSame(email.defaults, main.defaults) && builtIn !== null;
@@ -112,86 +129,62 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
       return null;
     });
   };
-  const Languages = main.translationsField === '' ? OneLanguage : LanguageTabs;
-  const isReady = draft !== null && !isFaulty;
-  useSaveKey(isReady ? () => store() : null);
+  const removeLanguage = (): void => {
+    const name = languageName(locale);
+    if (!confirm(`Remove ${name} from this ${isPage ? 'page' : 'email'}? Its texts will be lost.`)) return;
+    void perform(async () => {
+      await removeStored(email);
+      chooseLocale('');
+      return { kind: 'good', text: `${name} is removed.` };
+    });
+  };
+  const actions = [
+    [
+      { title: 'Compare texts', run: () => setDialog('compare') },
+      { title: 'Show versions', run: () => setDialog('history') },
+    ],
+    [
+      isPartial
+        ? { title: 'Remove partial', isDisabled: !mayWrite, run: remove }
+        : {
+            title: locale === '' ? 'Restore default' : `Copy ${sourceTitle}`,
+            isDisabled: areSame(texts, source),
+            run: () => restore(`The ${sourceTitle}`, source),
+          },
+      ...(isBuiltInToo && builtIn !== null
+        ? [{ title: 'Copy built-in text', run: () => restore('The built-in text', { ...builtIn, text: '' }) }]
+        : []),
+    ],
+    ...(hasLanguages
+      ? [
+          [
+            { title: 'Add language …', run: () => setDialog('language') },
+            ...(locale !== '' && localesOf(stored, main).includes(locale)
+              ? [{ title: `Remove ${languageName(locale)}`, isDisabled: !mayWrite, run: removeLanguage }]
+              : []),
+          ],
+        ]
+      : []),
+  ];
   return (
     <article className="email chosen" aria-labelledby="email-title">
-      <EmailHead email={email} stored={stored} perform={perform}>
-        <button type="button" onClick={() => setDialog('compare')}>
-          Compare texts
-        </button>
-        <button type="button" onClick={() => setDialog('history')}>
-          Show versions
-        </button>
-        {isPartial ? (
-          <button type="button" disabled={!mayWrite} onClick={remove}>
-            Remove partial
-          </button>
-        ) : (
+      <EmailHead email={email} stored={stored}>
+        {hasLanguages && <LanguageChoice stored={stored} email={main} chosen={locale} onChoose={chooseLocale} />}
+        <Menu label="More" groups={actions} />
+      </EmailHead>
+      {builtInLocales.includes(locale) && areSame(textsOf(stored, email), noTexts) && (
+        <div className="email-note spread">
+          <p className="soft small">Readers of {languageName(locale)} get the built-in text until you save your own.</p>
           <button
             type="button"
-            disabled={areSame(texts, source)}
-            onClick={() => restore(`The ${sourceTitle}`, source)}
-            title={`Load the ${sourceTitle} into the editor`}
+            disabled={!isBuiltIn || areSame(texts, source)}
+            onClick={() => restore('The built-in text', source)}
           >
-            {locale === '' ? 'Restore default' : `Copy ${sourceTitle}`}
-          </button>
-        )}
-        {isBuiltInToo && builtIn !== null && (
-          <button type="button" onClick={() => restore('The built-in text', { ...builtIn, text: '' })}>
             Copy built-in text
           </button>
-        )}
-        <button type="button" disabled={draft === null} onClick={() => discard(email)}>
-          Discard changes
-        </button>
-        <button
-          type="button"
-          className="primary"
-          disabled={!isReady || !mayWrite}
-          onClick={() => store()}
-          title={mayWrite ? undefined : 'Your access token is read-only.'}
-        >
-          Save
-        </button>
-      </EmailHead>
-      <div className="email-notes" role="status">
-        {draft !== null && isOvertaken(stored, email, draft) && (
-          <div className="notice warning spread">
-            <span>Someone else saved this {email.group === 'shared' ? 'text' : 'email'} while you were editing.</span>
-            <button type="button" onClick={() => setDialog('overtaken')}>
-              Compare versions
-            </button>
-          </div>
-        )}
-        {isBuiltIn && areSame(texts, { subject: '', content: '', text: '' }) && (
-          <p className="soft small">
-            Readers of {languageName(locale)} get the built-in text of the preview. To edit it, copy it.
-          </p>
-        )}
-        {outcome !== null && (
-          <div className={`notice ${outcome.kind} spread`}>
-            <div>
-              <p>{outcome.text}</p>
-              {outcome.details !== undefined && (
-                <ul>
-                  {outcome.details.map((detail) => (
-                    <li key={detail}>{detail}</li>
-                  ))}
-                </ul>
-              )}
-            </div>
-            {outcome.way !== undefined && (
-              <button type="button" onClick={outcome.way.go}>
-                {outcome.way.title}
-              </button>
-            )}
-          </div>
-        )}
-        {preview.problem !== null && <p className="notice fault">The preview is out of date: {preview.problem}</p>}
-      </div>
-      <Languages stored={stored} email={main} chosen={locale} onChoose={chooseLocale} perform={perform}>
+        </div>
+      )}
+      <div className="email-work">
         <TextFields key={locale} email={email} texts={texts} data={data} rendered={rendered} onChange={change} />
         <PreviewPane
           email={email}
@@ -203,7 +196,7 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
           onAround={setAround}
           isCaptured={stored.config.mailer_transport === 'smtp' && !stored.config.smtp_host}
         />
-      </Languages>
+      </div>
       {/* Below the texts, so that what is typed stays where it is. */}
       <div className="email-notes" role="status">
         {ending.length > 0 && (
@@ -214,10 +207,30 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
             </button>
           </div>
         )}
+        {draft !== null && isOvertaken(stored, email, draft) && (
+          <div className="notice warning spread">
+            <span>Someone else saved this {email.group === 'shared' ? 'text' : 'email'} while you were editing.</span>
+            <button type="button" onClick={() => setDialog('overtaken')}>
+              Compare versions
+            </button>
+          </div>
+        )}
+        {preview.problem !== null && <p className="notice fault">The preview is out of date: {preview.problem}</p>}
       </div>
+      <SaveBar
+        outcome={outcome}
+        isChanged={draft !== null}
+        isFaulty={isFaulty}
+        onDiscard={() => {
+          setOutcome(null);
+          discard(email);
+        }}
+        onSave={() => store()}
+      />
       {dialog === 'compare' && (
         <CompareDialog email={email} stored={textsOf(stored, email)} texts={texts} onClose={() => setDialog(null)} />
       )}
+      {dialog === 'language' && <AddLanguageDialog onAdd={addLocale} onClose={() => setDialog(null)} />}
       {dialog === 'history' && (
         <HistoryDialog
           email={email}
@@ -239,10 +252,6 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
   );
 }
 
-function OneLanguage({ children }: { readonly children: ReactNode }) {
-  return <div className="email-work">{children}</div>;
-}
-
 /** What is wrong: in one paragraph, or one line for each of several. @param insist Stores emails without a working link all the same. */
 function refusal(problems: readonly string[], insist?: () => void): Outcome {
   const isOne = problems.length === 1;
@@ -260,17 +269,4 @@ function success({ warnings }: SaveResult & { readonly kind: 'saved' }, use: str
   if (warnings.length === 0) return { kind: 'good', text };
   const way = keep === undefined ? {} : { way: { title: 'Keep the translations', go: keep } };
   return { kind: 'warning', text, details: warnings, ...way };
-}
-
-/** Ctrl-S, or Command-S. @param onSave Null: there is nothing to save. */
-function useSaveKey(onSave: (() => void) | null): void {
-  useEffect(() => {
-    const listen = (event: KeyboardEvent): void => {
-      if (event.key !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
-      event.preventDefault();
-      onSave?.();
-    };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  });
 }

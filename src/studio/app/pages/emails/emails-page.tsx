@@ -13,7 +13,7 @@ import { type EmailGroup, groupTitles, titleOf } from './email-names.ts';
 import {
   allOf,
   drafts,
-  isSent,
+  isShownFirst,
   localesOf,
   readStored,
   type StoredEmails,
@@ -21,6 +21,7 @@ import {
   textsOf,
 } from './emails-state.ts';
 import { PartialDialog } from './partial-dialog.tsx';
+import { SendSwitch } from './send-switch.tsx';
 
 /** The page. */
 export function EmailsPage() {
@@ -83,6 +84,7 @@ function EmailList({ stored, chosen }: { readonly stored: StoredEmails; readonly
                     <span>{titleOf(email.email).title}</span>
                     <Badges stored={stored} email={email} />
                   </Link>
+                  <SendSwitch stored={stored} email={email} isInList />
                 </li>
               ))}
           </ul>
@@ -106,7 +108,7 @@ function Badges({ stored, email }: { readonly stored: StoredEmails; readonly ema
   return (
     <span className="badges">
       {isDraft ? <span className="badge changed">Unsaved</span> : isOwn && <span className="badge">Edited</span>}
-      {email.enabledField !== null && isSent(stored, email) && <span className="badge on">On</span>}
+      {email.email === 'link_page' && !isShownFirst(stored) && <span className="badge">Off</span>}
     </span>
   );
 }

@@ -140,12 +140,15 @@ export function isSent({ config }: StoredEmails, { enabledField }: DescribedEmai
   return enabledField === null || config[enabledField] === true;
 }
 
+/** Whether links open the page that asks first. */
+export function isShownFirst({ config }: StoredEmails): boolean {
+  return config.mailer_link_confirmation === 'page';
+}
+
 /** When a stored text is used. */
 export function sayUse(stored: StoredEmails, email: DescribedEmail): string {
   if (email.email === 'link_page')
-    return stored.config.mailer_link_confirmation === 'page'
-      ? 'The next link shows it.'
-      : 'It is shown once links ask first.';
+    return isShownFirst(stored) ? 'The next link shows it.' : 'It is shown once links ask first.';
   if (email.group === 'shared') return 'The next email uses it.';
   return isSent(stored, email) ? 'The next email uses it.' : 'It is sent once the email is switched on.';
 }
@@ -212,11 +215,6 @@ export async function save(email: DescribedEmail, draft: EmailDraft, insists: bo
 export async function removeStored(email: DescribedEmail): Promise<void> {
   if (removalOf(loaded().config, email) !== null) await storeLatest(({ config }) => removalOf(config, email) ?? {});
   discard(email);
-}
-
-/** Stores the value of a switch. @throws ApiError */
-export async function switchField(field: string, value: boolean | string): Promise<void> {
-  await storeFields({ [field]: value });
 }
 
 /** Stores settings that no draft holds; another person's change of other fields stays. @throws ApiError */

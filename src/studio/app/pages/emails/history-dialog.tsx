@@ -32,8 +32,9 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
     });
   };
   const restored = chosen === null ? null : textsIn(chosen.values, email);
+  if (versions === null && problem === null) return null;
   return (
-    <Dialog title="Saved versions" isWide onClose={onClose}>
+    <Dialog title="Saved versions" isWide={(versions?.length ?? 0) > 0} onClose={onClose}>
       <Fault>{(reading.problem ?? problem)?.message}</Fault>
       {versions?.length === 0 && (
         <p className="soft">No saved versions. {email.partial === undefined && 'The default applies.'}</p>

@@ -79,6 +79,12 @@ export function PreviewPane(props: PreviewPaneProps) {
         </div>
       </Tabs>
       {!isPage && <TestEmailForm draft={draft} isCaptured={isCaptured} />}
+      {email.email === 'invite' && (
+        <p className="soft small">
+          The link of a test says that it is one. For one that works, invite somebody on the page{' '}
+          <Link to="users">Users</Link>.
+        </p>
+      )}
       {isChoosing && (
         <DataDialog
           email={email}

@@ -1,12 +1,11 @@
-/** The languages of an email: a tab for the email itself and one for each translation; adds and removes languages. */
-import { type ReactNode, useId, useState } from 'react';
+/** The languages of an email: the email itself and its translations; adds languages. */
+import { useId, useState } from 'react';
 import type { RenderedDraft } from '../../../../management/templates/draft-schemas.ts';
 import { canonicalTag, languageNamed, unknownLanguage } from '../../../../shared/language-tag.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
-import { Tabs } from '../../components/tabs.tsx';
 import { onSubmit, useAnswer } from '../../shared/requests.ts';
-import { askProject, useMayWrite } from '../../shared/session.ts';
+import { askProject } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import {
   type AuthConfig,
@@ -18,38 +17,30 @@ import {
   translationOf,
   translationsIn,
 } from './described.ts';
-import type { Outcome } from './email-head.tsx';
 import { languageName } from './email-names.ts';
 import {
   builtInLocalesOf,
   draftName,
   drafts,
-  edit,
   localesOf,
-  removeStored,
   type StoredEmails,
   storeFields,
   textsOf,
 } from './emails-state.ts';
 
-interface LanguageTabsProps {
+interface LanguageChoiceProps {
   readonly stored: StoredEmails;
   readonly email: DescribedEmail;
   /** Language tag; empty: the email itself. */
   readonly chosen: string;
   readonly onChoose: (locale: string) => void;
-  readonly perform: (work: () => Promise<Outcome | null>) => Promise<void>;
-  /** Texts and preview of the chosen language. */
-  readonly children: ReactNode;
 }
 
-/** The tabs above texts and preview. */
-export function LanguageTabs({ stored, email, chosen, onChoose, perform, children }: LanguageTabsProps) {
+/** The choice of a language, which says what each one lacks. */
+export function LanguageChoice({ stored, email, chosen, onChoose }: LanguageChoiceProps) {
   const unsaved = useStore(drafts);
-  const [isAdding, setAdding] = useState(false);
-  const mayWrite = useMayWrite();
   const older = useOlderLanguages(stored, email);
-  const own = [...new Set([...localesOf(stored, email), ...(chosen === '' ? [] : [chosen])])];
+  const own = [...localesOf(stored, email), ...(chosen === '' ? [] : [chosen])];
   const builtIn = builtInLocalesOf(stored, email);
   // The built-in main text is the English one.
   const shown = new Set([...own, ...builtIn.filter((locale) => locale !== 'en')]);
@@ -57,73 +48,38 @@ export function LanguageTabs({ stored, email, chosen, onChoose, perform, childre
     const translation = translationOf(stored.config, email, locale);
     const texts = unsaved[draftName(translation)] ?? textsOf(stored, translation);
     const mark = older.includes(locale) ? 'older than the main text' : missing(email, texts, builtIn.includes(locale));
-    return { name: locale, title: `${languageName(locale)}${mark === '' ? '' : ` (${mark})`}` };
+    return { locale, title: `${languageName(locale)}${mark === '' ? '' : ` (${mark})`}` };
   });
   translations.sort((a, b) => a.title.localeCompare(b.title, 'en'));
-  const main = {
-    name: '',
-    title: builtIn.length > 0 ? 'Main text (English)' : 'Main text',
-    hint: 'For readers whose language has no text of its own',
-  };
-  const isOwn = chosen !== '' && localesOf(stored, email).includes(chosen);
-  const remove = (): void => {
-    const name = languageName(chosen);
-    if (!confirm(`Remove ${name} from this ${email.group === 'shared' ? 'page' : 'email'}? Its texts will be lost.`))
-      return;
-    void perform(async () => {
-      await removeStored(translationOf(stored.config, email, chosen));
-      onChoose('');
-      return { kind: 'good', text: `${name} is removed.` };
-    });
-  };
   return (
-    <div className="email-languages">
-      <Tabs
-        label="Language"
-        tabs={[main, ...translations]}
-        chosen={chosen}
-        onChoose={onChoose}
-        end={
-          <div className="row">
-            {isOwn && (
-              <button type="button" className="quiet" disabled={!mayWrite} onClick={remove}>
-                Remove language
-              </button>
-            )}
-            <button type="button" className="quiet" onClick={() => setAdding(true)}>
-              Add language
-            </button>
-          </div>
-        }
-      >
-        <div className="email-work">{children}</div>
-      </Tabs>
-      {isAdding && (
-        <AddDialog
-          onAdd={(locale) => {
-            const isKnown = translations.some(({ name }) => name === locale);
-            if (!isKnown) edit(stored, translationOf(stored.config, email, locale), textsOf(stored, email));
-            onChoose(locale);
-            setAdding(false);
-          }}
-          onClose={() => setAdding(false)}
-        />
-      )}
-    </div>
+    <select
+      className="email-language"
+      aria-label="Language"
+      value={chosen}
+      onChange={({ target }) => onChoose(target.value)}
+    >
+      <option value="">{builtIn.length > 0 ? 'Main text (English)' : 'Main text'}</option>
+      {translations.map(({ locale, title }) => (
+        <option key={locale} value={locale}>
+          {title}
+        </option>
+      ))}
+    </select>
   );
 }
 
-interface AddDialogProps {
+interface AddLanguageDialogProps {
   readonly onAdd: (locale: string) => void;
   readonly onClose: () => void;
 }
 
-function AddDialog({ onAdd, onClose }: AddDialogProps) {
+/** Asks for another language. */
+export function AddLanguageDialog({ onAdd, onClose }: AddLanguageDialogProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const id = useId();
   const submit = onSubmit(({ locale = '' }) => {
-    const tag = languageNamed(locale) ?? canonicalTag(locale);
-    if (tag !== null && unknownLanguage(tag) === null) onAdd(tag);
+    const tag = knownTag(languageNamed(locale) ?? locale);
+    if (tag !== null) onAdd(tag);
     else setProblem('There is no such language. Examples: de, pt-BR, French.');
   });
   return (
@@ -143,6 +99,12 @@ function AddDialog({ onAdd, onClose }: AddDialogProps) {
       </form>
     </Dialog>
   );
+}
+
+/** The tag of a language that exists, as it is stored; null for other text. */
+export function knownTag(text: string): string | null {
+  const tag = canonicalTag(text);
+  return tag !== null && unknownLanguage(tag) === null ? tag : null;
 }
 
 /** What a language lacks. @param isBuiltIn Built-in texts take the place of missing ones. */
