@@ -99,6 +99,7 @@ test('the audit log names the access token for each change', async () => {
   await change(`/admin/users/${id}`, 'PUT', { ban_duration: '24h' });
   await change(`/admin/users/${id}/sessions`, 'DELETE');
   await change('/invite', 'POST', { email: 'guest@x.test' });
+  await change(`/admin/users/${id}/recover`, 'POST');
   await change('/admin/generate_link', 'POST', { type: 'recovery', email: 'made@x.test' });
   await change('/admin/generate_link', 'POST', { type: 'signup', email: 'new@x.test', password: 'a good password' });
   await change(`/admin/users/${made.id}`, 'DELETE', {});
@@ -111,6 +112,7 @@ test('the audit log names the access token for each change', async () => {
     'user_deleted',
     'user_invited',
     'user_modified',
+    'user_recovery_requested',
     'user_recovery_requested',
     'user_signedup',
   ]);

@@ -7,7 +7,7 @@ import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-con
 import { unrestrictedEgress } from '../../src/shared/egress/egress.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { addToken, managedGateway } from '../management/management.ts';
-import { signedUpBefore, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { open, signedUpBefore, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type HookReply, type HookRequest, startHookServer } from '../support/hook-server.ts';
 import { serviceKey } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -139,6 +139,46 @@ test('no captcha is asked of admins, of users in their session, of a code or a l
   const asUser = await auth.ask('/otp', { email: 'session@x.test' }, { token });
   const asKey = await auth.ask('/otp', { email: 'session@x.test' }, { key: serviceKey });
   expect([asUser.body.code, asKey.body.code]).toEqual(['captcha_failed', 'captcha_failed']);
+});
+
+test('an admin emails a user a link for a new password without a captcha, and hears what is in the way', async () => {
+  const { server, values } = await startCaptcha('turnstile');
+  const { user } = await signedUpBefore(database, 'forgetful@x.test');
+  const auth = await testAuth(database, {
+    ...values,
+    site_url: 'https://app.test',
+    uri_allow_list: 'https://app.test/new',
+    smtp_max_frequency: 60,
+  });
+  const recover = (id: string, query = '') =>
+    auth.askAdmin(`/admin/users/${id}/recover${query}`, undefined, { method: 'POST' });
+  const sent = await recover(user.id, '?redirect_to=https://app.test/new');
+  expect([sent.status, sent.body]).toEqual([200, {}]);
+  const { link } = await auth.message('forgetful@x.test');
+  expect(new URL(link).searchParams.get('redirect_to')).toBe('https://app.test/new');
+  expect((await open(link)).location).toMatch(/^https:\/\/app\.test\/new#access_token=/);
+  expect((await recover(user.id)).body.code).toBe('over_email_send_rate_limit');
+  expect((await recover(crypto.randomUUID())).body.code).toBe('user_not_found');
+  expect((await recover('x')).status).toBe(404);
+  expect(server.requests).toEqual([]);
+});
+
+test.each([
+  ['a number alone', `email = null, phone = '491550077'`],
+  ['single sign-on', 'is_sso_user = true'],
+  ['an account that was deleted', 'deleted_at = now()'],
+])('no link for a new password goes to %s', async (_what, change) => {
+  const { user } = await signedUpBefore(database, 'other-ways@x.test');
+  await database.query(`update auth.users set ${change} where id = $1`, [user.id]);
+  const auth = await testAuth(database);
+  const before = (await auth.messages()).length;
+  const { status, body } = await auth.askAdmin(`/admin/users/${user.id}/recover`, undefined, { method: 'POST' });
+  expect([status, body.code]).toEqual([400, 'validation_failed']);
+  expect((await auth.messages()).length).toBe(before);
+  expect(await database.query('select recovery_token from auth.users where id = $1', [user.id])).toEqual([
+    { recovery_token: '' },
+  ]);
+  await database.query('delete from auth.users where id = $1', [user.id]);
 });
 
 const nonsense: readonly (readonly [string, HookReply])[] = [

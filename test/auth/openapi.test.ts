@@ -391,6 +391,7 @@ async function walkThroughAdministration({ auth, ask, askAdmin }: Walk): Promise
   await askAdmin('/admin/users', { email: 'made@mail.test' });
   await askAdmin('/invite', { email: 'invited@mail.test', data: {} });
   await askAdmin(`/admin/users/${user.id}`);
+  await askAdmin(`/admin/users/${user.id}/recover`, undefined, { method: 'POST' });
   await askAdmin(`/admin/users/${user.id}`, { user_metadata: { a: 1 }, phone: '4915100000002' }, { method: 'PUT' });
   await askAdmin('/admin/users?page=1&per_page=2&sort=created_at+asc');
   for (const type of ['signup', 'invite', 'magiclink', 'recovery']) {

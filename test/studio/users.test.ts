@@ -17,11 +17,11 @@ beforeAll(async () => {
 
 beforeEach(() =>
   studio.database.query(
-    'truncate auth.pgreflect_captured_email, auth.pgreflect_rate_limits, auth.users, auth.audit_log_entries cascade',
+    'truncate auth.pgreflect_config, auth.pgreflect_captured_email, auth.pgreflect_rate_limits, auth.users, auth.audit_log_entries cascade',
   ),
 );
 
-const notice = (page: Page, text: string) => page.getByRole('status').getByText(text).waitFor();
+const notice = (page: Page, text: string) => page.locator('.toast').getByText(text).waitFor();
 const add = (user: Readonly<Record<string, unknown>>) =>
   studio.ask('/admin/users', user, serviceKey) as Promise<{ readonly id: string }>;
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -95,18 +95,22 @@ test('users are invited, created, changed, confirmed, banned and deleted, each i
   await notice(page, 'Invitation sent again');
 
   await button(page, 'Create user').click();
-  const dialog = page.getByRole('dialog');
+  const dialog = page.locator('.dialog');
   await dialog.getByLabel('Email address').fill('bo@mail.test');
-  await dialog.getByLabel('Password').fill('correct horse');
+  await dialog.getByLabel('Password').fill(' correct horse ');
   await dialog.getByRole('checkbox', { name: 'Confirmed already' }).uncheck();
   await button(page, 'Create user').last().click();
   await notice(page, 'bo@mail.test was created.');
   const { id } = (await studio.database.query("select id from auth.users where email = 'bo@mail.test'"))[0] as {
     id: string;
   };
-  await page.getByRole('heading', { name: 'bo@mail.test' }).waitFor();
+  await page.getByRole('heading', { name: 'bo@mail.test', exact: true }).waitFor();
+  const place = await page.getByRole('heading', { name: 'Users', exact: true }).boundingBox();
+  const list = await page.getByRole('grid', { name: 'Users' }).boundingBox();
   await button(page, 'Confirm email').click();
   await notice(page, 'The email of bo@mail.test is confirmed.');
+  expect(await page.getByRole('heading', { name: 'Users', exact: true }).boundingBox()).toEqual(place);
+  expect(await page.getByRole('grid', { name: 'Users' }).boundingBox()).toEqual(list);
   await page.getByLabel('Phone').fill('+49 170 1234567');
   await button(page, 'Save').click();
   await notice(page, 'bo@mail.test was changed.');
@@ -117,6 +121,13 @@ test('users are invited, created, changed, confirmed, banned and deleted, each i
   expect(await reads(id)).toMatchObject({ phone: '491701234567', email_confirmed_at: expect.any(Date) });
   await button(page, 'Unban').click();
   await notice(page, 'bo@mail.test may sign in again.');
+  // The blanks are part of the password.
+  await studio.ask('/token?grant_type=password', { email: 'bo@mail.test', password: ' correct horse ' });
+  await studio.patch({
+    security_captcha_enabled: true,
+    security_captcha_provider: 'hcaptcha',
+    security_captcha_secret: 'x',
+  });
   await button(page, 'Send password reset').click();
   await notice(page, 'Password reset email sent to bo@mail.test.');
 

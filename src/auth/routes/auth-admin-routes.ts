@@ -4,6 +4,7 @@ import { toUserJson, userSerializer } from '../answers/user-json.ts';
 import { createUser } from '../requests/admin/admin-create-user.ts';
 import { deleteAnyUser, deletedSerializer, deleteUserBody } from '../requests/admin/admin-delete-user.ts';
 import { listUsers, userListSerializer } from '../requests/admin/admin-list-users.ts';
+import { recoverUser, recoverySentSerializer } from '../requests/admin/admin-recover.ts';
 import { searchParameters } from '../requests/admin/admin-search-users.ts';
 import { endedSerializer, endUserSessions, listSessions, sessionListSchema } from '../requests/admin/admin-sessions.ts';
 import { unlinkAnyIdentity } from '../requests/admin/admin-unlink-identity.ts';
@@ -69,6 +70,13 @@ export const adminRoutes: AuthRoutes = {
     isBodyOptional: true,
     answer: deletedSerializer,
     run: ({ context, path, optionalBody }, admin) => json(deleteAnyUser(context, admin, path('id'), optionalBody())),
+  },
+  'POST /admin/users/:id/recover': {
+    summary: 'Email a user a link to set a new password',
+    access: 'admin',
+    query: redirectQuery,
+    answer: recoverySentSerializer,
+    run: ({ context, path }, admin) => json(recoverUser(context, admin, path('id'))),
   },
   'GET /admin/users/:id/sessions': {
     summary: 'List the sessions of a user',

@@ -96,11 +96,14 @@ function asApiError(error: unknown): ApiError {
   throw error;
 }
 
-/** Passes the trimmed fields of a form by name. */
+/** Passes the fields of a form by name: trimmed, but for a password, whose blanks belong to it. */
 export function onSubmit(take: (fields: Readonly<Record<string, string>>) => void) {
   return (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    const fields = [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value).trim()]);
+    const fields = [...new FormData(event.currentTarget)].map(([name, value]) => [
+      name,
+      name === 'password' ? String(value) : String(value).trim(),
+    ]);
     take(Object.fromEntries(fields));
   };
 }

@@ -102,9 +102,9 @@ export async function inviteUser(email: string): Promise<StudioUser> {
   return (await askAuth<StudioUser>('invite', { method: 'POST', body: { email } })).body;
 }
 
-/** Sends a link to choose another password, as the user would ask for it. @throws ApiError */
-export async function sendRecovery(email: string): Promise<void> {
-  await ask('/auth/v1/recover', { method: 'POST', headers: anonKey(), body: { email } });
+/** Sends a link to choose another password. @throws ApiError */
+export async function sendRecovery(id: string): Promise<void> {
+  await askAuth(userPath(id, 'recover'), { method: 'POST' });
 }
 
 /** The sign-in methods that the configuration has switched on. @throws ApiError */

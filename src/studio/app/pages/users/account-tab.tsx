@@ -166,7 +166,7 @@ function Emails({ user, onAct, isBusy }: UserTabProps) {
         <button
           type="button"
           disabled={isBusy}
-          onClick={() => onAct(() => sendRecovery(email), `Password reset email sent to ${email}.`)}
+          onClick={() => onAct(() => sendRecovery(user.id), `Password reset email sent to ${email}.`)}
         >
           Send password reset
         </button>

@@ -5,6 +5,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Link } from '../../components/link.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Empty, OperatorsOnly, Waiting } from '../../components/problem.tsx';
+import { say } from '../../components/toasts.tsx';
 import { useCommands } from '../../shared/commands.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useMayOperate } from '../../shared/session.ts';
@@ -28,10 +29,9 @@ function Users() {
   const id = segments[1] ?? null;
   const list = useUserList(place, true);
   const [dialog, setDialog] = useState<'create' | 'invite' | null>(null);
-  const [said, setSaid] = useState('');
   useCommands(useMemo(() => commands(setDialog), []));
   const done = (sentence: string, next: string | null): void => {
-    setSaid(sentence);
+    say(sentence);
     setDialog(null);
     // Of a user who was deleted, nothing is left to be saved.
     if (next !== id) goTo(placeOf(place, next), { asks: next !== null });
@@ -58,7 +58,6 @@ function Users() {
           </button>
         </div>
       </header>
-      <div role="status">{said !== '' && <p className="notice good">{said}</p>}</div>
       <div role="alert">
         {users !== null && problem !== null && problem.status !== 0 && (
           <p className="notice fault">The list is out of date: {problem.message}</p>
