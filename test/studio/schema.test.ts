@@ -33,7 +33,7 @@ describe('the schema', () => {
   const drawing = (page: Page) => page.getByRole('group', { name: 'Tables, with lines' });
 
   test('the schema says of what a role does not see why, with the statement that changes it; run elsewhere, it shows at once', async () => {
-    const { page, problems, foreign } = await studio.visit('schema', {
+    const { page, problems, foreign } = await studio.visit('schema?view=hidden', {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     await page.getByText('Table public.import_log has no primary key.').waitFor();
@@ -102,7 +102,7 @@ describe('the schema', () => {
   });
 
   test('the schema counts as hidden what the role does not see, and lists apart what it sees and cannot write', async () => {
-    const { page } = await studio.visit('schema');
+    const { page } = await studio.visit('schema?view=hidden');
     const apart = page.getByRole('region', { name: 'Visible, with fewer operations' });
     await apart.waitFor();
     const noInsert = 'Table public.product exists; role anon has no INSERT.';
@@ -111,7 +111,7 @@ describe('the schema', () => {
     expect(await textsOf(apart)).toContain(noInsert);
     // A table may lack several.
     expect(await apart.locator('summary').textContent()).toBe(`Fields left out ${(await textsOf(apart)).length}`);
-    const hidden = await textsOf(page.locator('#schema-missing > details'));
+    const hidden = await textsOf(page.locator('.schema-side .schema-detail > details'));
     expect(hidden).toContain('Table public.customer exists; role anon has no SELECT.');
     expect(hidden).not.toContain(noInsert);
     const badge = list(page).getByRole('link', { name: 'Hidden objects' }).locator('.badge');
@@ -147,6 +147,7 @@ describe('the look of the schema', () => {
     'the schema has no fault that axe-core finds, and fits: $colorScheme, $viewport.width',
     async (look) => {
       const { page } = await studio.visit('schema', look);
+      await list(page).getByRole('link', { name: 'Hidden objects' }).click();
       const found: Record<string, readonly unknown[]> = {};
       const check = async (name: string): Promise<void> => {
         const excess = await page.evaluate(() => {

@@ -65,7 +65,7 @@ export function layoutGraph(
 function layoutLayers(tables: readonly SchemaTable[], relationships: readonly SchemaRelationship[]): GraphDrawing {
   if (tables.length === 0) return { width: 0, height: 0, boxes: [], lines: [] };
   const graph = new Graph<GraphLabel, NodeLabel, EdgeLabel>({ multigraph: true });
-  graph.setGraph({ rankdir: 'RL', nodesep: gap, ranksep: 64, marginx: margin, marginy: margin });
+  graph.setGraph({ rankdir: 'RL', nodesep: gap, ranksep: 44, marginx: margin, marginy: margin });
   // Numbers instead of names: the layout uses plain objects as maps, and a table may be called "constructor".
   const ids = new Map(tables.map(({ name }, index) => [name, String(index)]));
   const idOf = (name: string) => ids.get(name)!;

@@ -1,4 +1,5 @@
 /** Objects that a role does not see, why, and the statement that would change it. The studio never runs them. */
+import { useEffect, useRef } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { type Missing, partMissing, type RoleSchema } from '../../shared/role-schema.ts';
 
@@ -52,17 +53,18 @@ const groups: readonly Group[] = [
   },
 ];
 
-/** Id of the overview. */
-export const missingId = 'schema-missing';
-
-/** All reasons, by kind. */
+/** All reasons, by kind. On narrow screens it is below the list, and comes into view. */
 export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    place.current?.scrollIntoView();
+  }, []);
   const { hidden, limited } = partMissing(schema);
   const parts = groups
     .map((group) => ({ ...group, missing: hidden.filter(({ kind }) => kind === group.kind) }))
     .filter(({ missing }) => missing.length > 0);
   return (
-    <div className="schema-detail" id={missingId}>
+    <div className="schema-detail" ref={place}>
       <h2>Hidden from {schema.role}</h2>
       {schema.tables.length + parts.length === 0 ? (
         <FirstTable role={schema.role} />
@@ -75,7 +77,7 @@ export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
         <MissingGroup key={title} title={title} note={note} missing={missing} isOpen={index === 0} />
       ))}
       {limited.length > 0 && (
-        <section aria-label={limitedTitle}>
+        <section className="stack" aria-label={limitedTitle}>
           <h2>{limitedTitle}</h2>
           <MissingGroup title="Fields left out" note={limitedNote} missing={limited} isOpen={parts.length === 0} />
         </section>

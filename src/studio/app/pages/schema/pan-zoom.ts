@@ -16,12 +16,14 @@ interface PanZoom {
   readonly content: RefObject<SVGGElement | null>;
   /** @param factor Above 1: larger. */
   zoomBy(factor: number): void;
-  /** Centers an area in the viewport. @param isWhole Also zooms out until it fits. */
-  show(area: Area, isWhole: boolean): void;
+  /** Centers an area in the viewport. @param fit Zooms out until it fits, for `legible` no further than names can be read. */
+  show(area: Area, fit: 'whole' | 'legible' | 'as it is'): void;
 }
 
-/** Names are readable at all scales but the smallest. */
 const scales = [0.04, 2.5] as const;
+
+/** Names of 13 pixels can be read down to this scale. */
+const legible = 0.7;
 
 /** Margin around a fitted area, in pixels. */
 const margin = 16;
@@ -53,13 +55,14 @@ export function usePanZoom(): PanZoom {
     svg,
     content,
     zoomBy: (factor) => select(svg.current!).call(behavior.scaleBy, factor),
-    show({ x, y, width, height }, isWhole) {
+    show({ x, y, width, height }, fit) {
       const place = svg.current!;
       const selection = select(place);
       const [across, down] = [place.clientWidth - 2 * margin, place.clientHeight - 2 * margin];
       if (across <= 0 || down <= 0) return;
-      if (isWhole) {
-        const scale = Math.max(scales[0], Math.min(1, across / width, down / height));
+      if (fit !== 'as it is') {
+        const least = fit === 'legible' ? legible : scales[0];
+        const scale = Math.max(least, Math.min(1, across / width, down / height));
         selection.call(behavior.transform, zoomIdentity.scale(scale));
       }
       selection.call(behavior.translateTo, x + width / 2, y + height / 2);

@@ -15,8 +15,11 @@ interface SchemaGraphProps {
   readonly chosen: string | null;
 }
 
-/** With more tables, only those around the selected one are drawn at first. */
-const fewTables = 40;
+/** So many are drawn around the selected table without being asked: their names stay legible. */
+const fewTables = 12;
+
+/** So many are drawn where none is selected. */
+const someTables = 40;
 
 /** Extent of the drawing: tables within so many relationships of the selected one, or all. */
 type Scope = '1' | '2' | 'all';
@@ -65,10 +68,10 @@ export function SchemaGraph({ schema, chosen }: SchemaGraphProps) {
 
 /** Null: too many tables to draw all without being asked. */
 function scopeOf(schema: RoleSchema, center: string | null, wanted: Scope | null): Scope | null {
-  const isSmall = schema.tables.length <= fewTables;
-  if (center === null) return isSmall || wanted === 'all' ? 'all' : null;
+  const { length: count } = schema.tables;
+  if (center === null) return count <= someTables || wanted === 'all' ? 'all' : null;
   if (wanted !== null) return wanted;
-  if (isSmall) return 'all';
+  if (count <= fewTables) return 'all';
   return neighborhoodOf(schema, center, 2).tables.length <= fewTables ? '2' : '1';
 }
 
@@ -100,7 +103,8 @@ function Drawing({ drawn, role, center, children }: DrawingProps) {
   const { svg, content, zoomBy, show } = usePanZoom();
   const isChosenDrawn = drawing?.boxes.some(({ table }) => table.name === center) ?? false;
   useEffect(() => {
-    if (drawing !== null && (center === null || isChosenDrawn)) show(areaAround(drawing, center), true);
+    if (drawing !== null && (center === null || isChosenDrawn))
+      show(areaAround(drawing, center), center === null ? 'whole' : 'legible');
   }, [drawing, center, isChosenDrawn, show]);
   return (
     <>
@@ -114,7 +118,7 @@ function Drawing({ drawn, role, center, children }: DrawingProps) {
           <button type="button" aria-label="Zoom in" onClick={() => zoomBy(1.4)}>
             +
           </button>
-          <button type="button" disabled={drawing === null} onClick={() => show(areaAround(drawing!, null), true)}>
+          <button type="button" disabled={drawing === null} onClick={() => show(areaAround(drawing!, null), 'whole')}>
             Fit
           </button>
         </fieldset>
@@ -136,7 +140,7 @@ function Drawing({ drawn, role, center, children }: DrawingProps) {
                 role={role}
                 isChosen={box.table.name === center}
                 onFocus={({ currentTarget }) => {
-                  if (!isWithin(currentTarget, svg.current!)) show(areaOf(box), false);
+                  if (!isWithin(currentTarget, svg.current!)) show(areaOf(box), 'as it is');
                 }}
               />
             ))}

@@ -9,7 +9,7 @@ import { goTo, usePlace } from '../../shared/router.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { MissingList, MissingOverview } from './missing-list.tsx';
-import { placeOf } from './place-of.ts';
+import { hiddenPlaceOf, placeOf } from './place-of.ts';
 import { SchemaGraph } from './schema-graph.tsx';
 import { AllTables, TableDetail } from './table-detail.tsx';
 import { TableList } from './table-list.tsx';
@@ -28,9 +28,11 @@ export function SchemaPage() {
 function Schema({ roles }: { readonly roles: StudioProject['roles'] }) {
   const { segments, query } = usePlace();
   const role = query.get('role') ?? roles.anon;
-  const name = segments[1] ?? null;
+  const named = segments[1] ?? null;
+  const isHidden = named === null && query.get('view') === 'hidden';
   const names = [...new Set([roles.anon, roles.authenticated, roles.service, role])];
   const { value: schema, problem } = useRoleSchema(role);
+  const name = named ?? (isHidden || schema === null ? null : centralTable(schema));
   return (
     <>
       <header className="page-head">
@@ -39,13 +41,13 @@ function Schema({ roles }: { readonly roles: StudioProject['roles'] }) {
           label="Role"
           options={names.map((option) => ({ name: option, title: option }))}
           chosen={role}
-          onChoose={(other) => goTo(placeOf(other, name), { replace: true })}
+          onChoose={(other) => goTo(isHidden ? hiddenPlaceOf(other) : placeOf(other, named), { replace: true })}
         />
       </header>
       {schema === null ? (
         <Waiting what={`schema of ${role}`} problem={problem} />
       ) : (
-        <div className="schema split" data-open={name !== null}>
+        <div className="schema split" data-open={named !== null}>
           <TableList schema={schema} chosen={name} />
           <SchemaGraph schema={schema} chosen={name} />
           <section className="schema-side" aria-label={name ?? 'Hidden objects'}>
@@ -55,6 +57,14 @@ function Schema({ roles }: { readonly roles: StudioProject['roles'] }) {
       )}
     </>
   );
+}
+
+/** The table with the most relationships; null for a role that sees none. */
+function centralTable({ tables, relationships }: RoleSchema): string | null {
+  const count = ({ name }: RoleSchema['tables'][number]) =>
+    relationships.filter(({ from, to }) => from === name || to === name).length;
+  const [first] = [...tables].sort((a, b) => count(b) - count(a) || a.name.localeCompare(b.name));
+  return first?.name ?? null;
 }
 
 /** The table in the address, or why the role does not see it. */

@@ -4,8 +4,7 @@ import { Link } from '../../components/link.tsx';
 import { onSubmit } from '../../shared/requests.ts';
 import { isColumnOf, type Missing, partMissing, type RoleSchema, type SchemaTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
-import { missingId } from './missing-list.tsx';
-import { placeOf } from './place-of.ts';
+import { hiddenPlaceOf, placeOf } from './place-of.ts';
 
 interface TableListProps {
   readonly schema: RoleSchema;
@@ -39,7 +38,7 @@ export function TableList({ schema, chosen }: TableListProps) {
       </search>
       <ul>
         <li>
-          <Link to={placeOf(schema.role, null)} isCurrent={chosen === null} onClick={showMissing}>
+          <Link to={hiddenPlaceOf(schema.role)} isCurrent={chosen === null}>
             <strong>Hidden objects</strong>
             <span className="badge">{partMissing(schema).hidden.length}</span>
           </Link>
@@ -92,9 +91,4 @@ function rankOf({ name, object, fields }: SchemaTable, part: string): number {
 function HiddenColumns({ count }: { readonly count: number }) {
   if (count === 0) return null;
   return <span className="badge changed">{count === 1 ? '1 column hidden' : `${count} columns hidden`}</span>;
-}
-
-/** On narrow screens it is below the list. */
-function showMissing(): void {
-  document.getElementById(missingId)?.scrollIntoView();
 }
