@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { hashRecipient } from '../../src/email/outbox/deliveries.ts';
 import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { addToken, ref } from '../management/management.ts';
-import { accessToken, startStudio, type TestStudio, violations } from './studio.ts';
+import { accessToken, chooseUser, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -54,6 +54,9 @@ test('emails are listed with their state, filtered, and lead to their users, who
   await page.getByRole('link', { name: 'All emails to this user' }).click();
   await page.getByRole('button', { name: 'Show all users' }).click();
   await table.getByRole('cell', { name: 'b***@mail.test' }).waitFor();
+  await chooseUser(page, 'To', 'ada@mail.test');
+  await table.getByRole('cell', { name: 'b***@mail.test' }).waitFor({ state: 'detached' });
+  await table.getByRole('row').getByText('550 5.1.1 No such user').waitFor();
   await page.getByLabel('Email', { exact: true }).selectOption({ label: 'Invite user' });
   await page.getByText('No email matches').waitFor();
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { configFields } from '../../src/management/config-fields.ts';
+import { groupAddress } from '../../src/studio/app/pages/settings/place-of.ts';
 import { isTemplate, settingsSections } from '../../src/studio/app/pages/settings/sections.ts';
 
 test('each field of the auth configuration is once on the page Settings, or a text of the page Emails', () => {
@@ -17,4 +18,9 @@ test('the page Settings tells fields without effect apart from all others', () =
       expect(inert.length).toBe(title === 'Without effect here' ? fields.length : 0);
     }
   }
+});
+
+test('no two groups of the page Settings have the same address', () => {
+  const all = settingsSections.flatMap(({ path, groups }) => groups.map(({ title }) => groupAddress(path, title)));
+  expect(new Set(all).size).toBe(all.length);
 });

@@ -159,6 +159,34 @@ test.each([
   },
 );
 
+test('each group of settings and the dialog of a token have an address, which opens them', async () => {
+  const { page, problems } = await studio.visit('settings/emails?group=dkim-signature', {
+    viewport: { width: 1280, height: 800 },
+  });
+  const at = () => new URL(page.url()).pathname + new URL(page.url()).search;
+  const bottomOf = async (name: string) => {
+    const { y, height } = (await page.getByLabel(name).boundingBox()) ?? { y: Infinity, height: 0 };
+    return y + height;
+  };
+  await page.getByLabel('Private key').waitFor();
+  await expect.poll(() => bottomOf('Domain')).toBeLessThan(800);
+  await page.getByText('DKIM signature', { exact: true }).click();
+  await page.getByLabel('Selector').waitFor({ state: 'hidden' });
+  expect(at()).toBe('/studio/settings/emails');
+  await page.locator('summary', { hasText: 'Template engine' }).press('Enter');
+  await page.getByLabel('Lenient comparisons').waitFor();
+  expect(at()).toBe('/studio/settings/emails?group=template-engine');
+  await page.getByRole('link', { name: 'Notifications' }).click();
+  expect(at()).toBe('/studio/settings/emails?group=notifications');
+  await page.goto(`${studio.url}/studio/settings/keys?group=keys-that-verify-tokens`);
+  await page.locator('[data-wanted="true"]').getByRole('heading', { name: 'Keys that verify tokens' }).waitFor();
+  await page.goto(`${studio.url}/studio/settings/access-tokens/new`);
+  await page.getByRole('dialog', { name: 'Create access token' }).waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(at).toBe('/studio/settings/access-tokens');
+  expect(problems).toEqual([]);
+});
+
 test('a token is made with name, scopes and expiry, works, is shown once, and works no more when it was revoked', async () => {
   const { page, problems, foreign } = await studio.visit(path);
   await page.getByText('No access tokens yet').waitFor();
@@ -187,7 +215,7 @@ test('a token is made with name, scopes and expiry, works, is shown once, and wo
   expect(await readConfig(token)).toBe(200);
   await page.getByRole('button', { name: 'Revoke … release pipeline' }).click();
   await page.getByRole('button', { name: 'Revoke token' }).click();
-  await page.getByRole('status').getByText('The access token “release pipeline” was revoked.').waitFor();
+  await page.locator('.toast').getByText('The access token “release pipeline” was revoked.').waitFor();
   await page.getByText('No access tokens yet').waitFor();
   expect(await readConfig(token)).toBe(401);
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });

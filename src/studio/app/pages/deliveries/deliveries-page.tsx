@@ -5,6 +5,7 @@ import type { Delivery } from '../../../../management/deliveries/deliveries.ts';
 import { DeliveryTable } from '../../components/delivery-table.tsx';
 import { Link } from '../../components/link.tsx';
 import { Empty, Fault, OperatorsOnly, Waiting } from '../../components/problem.tsx';
+import { UserSelect } from '../../components/user-select.tsx';
 import { deliveryStates, listDeliveries } from '../../shared/deliveries.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
@@ -74,6 +75,7 @@ function Filters({ filter }: { readonly filter: Filter }) {
     <search className="row">
       <Select label="State" value={filter.state} options={stateOptions} onChoose={(state) => choose({ state })} />
       <Select label="Email" value={filter.kind} options={emailOptions} onChoose={(kind) => choose({ kind })} />
+      <UserSelect label="To" chosen={filter.user || null} onChoose={({ id }) => choose({ user: id })} />
       {filter.user !== '' && (
         <button type="button" onClick={() => choose({ user: '' })}>
           Show all users

@@ -5,10 +5,15 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Empty, Fault, Waiting } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
+import { say } from '../../components/toasts.tsx';
 import { useAnswer, useTask } from '../../shared/requests.ts';
+import { goTo, usePlace } from '../../shared/router.ts';
 import { askProject } from '../../shared/session.ts';
 import { CreateDialog } from './create-dialog.tsx';
 import { describeEnd } from './token.ts';
+
+/** The address of the dialog that creates one. */
+export const newTokenPath = 'settings/access-tokens/new';
 
 /** The section. */
 export function AccessTokens() {
@@ -16,9 +21,8 @@ export function AccessTokens() {
     const { body } = await askProject<readonly ListedToken[]>('access-tokens', { signal });
     return body;
   });
-  const [isCreating, setCreating] = useState(false);
+  const isCreating = usePlace().segments[2] === 'new';
   const [ending, setEnding] = useState<ListedToken | null>(null);
-  const [said, setSaid] = useState('');
   if (value === null) return <Waiting what="access tokens" problem={problem} />;
   const tokens = value.filter(({ revokedAt }) => revokedAt === null);
   return (
@@ -28,11 +32,10 @@ export function AccessTokens() {
           Access tokens are for the management API, the commands and this studio. The token of the option{' '}
           <code>--access-token</code> is not in the list.
         </p>
-        <button type="button" className="primary" onClick={() => setCreating(true)}>
+        <button type="button" className="primary" onClick={() => goTo(newTokenPath)}>
           Create access token
         </button>
       </div>
-      <div role="status">{said !== '' && <p className="notice good">{said}</p>}</div>
       <Fault>{problem?.message}</Fault>
       {tokens.length === 0 ? (
         <Empty title="No access tokens yet">
@@ -45,14 +48,14 @@ export function AccessTokens() {
         <CreateDialog
           latestEnd={value.find(({ isCurrent }) => isCurrent)?.expiresAt ?? null}
           onCreated={readAgain}
-          onClose={() => setCreating(false)}
+          onClose={() => goTo('settings/access-tokens', { replace: true })}
         />
       )}
       {ending !== null && (
         <RevokeDialog
           token={ending}
           onRevoked={() => {
-            setSaid(`The access token “${ending.name}” was revoked.`);
+            say(`The access token “${ending.name}” was revoked.`);
             setEnding(null);
             readAgain();
           }}

@@ -6,6 +6,7 @@ import { ask } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { useStore } from '../../shared/store.ts';
+import { NamedGroup } from './named-group.tsx';
 
 interface PublicKeys {
   readonly keys: readonly { readonly kid?: string; readonly alg?: string; readonly kty?: string }[];
@@ -25,8 +26,7 @@ export function ProjectKeys() {
   ];
   return (
     <>
-      <section className="setting-group" aria-label="For clients">
-        <h2>For clients</h2>
+      <NamedGroup section="keys" title="For clients">
         {facts.map(({ title, text }) => (
           <div key={title} className="setting key">
             <p className="label">{title}</p>
@@ -46,9 +46,8 @@ export function ProjectKeys() {
           The service role's key passes row security. It stays on the server; <code>pgreflect keys</code> prints it
           there.
         </p>
-      </section>
-      <section className="setting-group" aria-label="Keys that verify tokens">
-        <h2>Keys that verify tokens</h2>
+      </NamedGroup>
+      <NamedGroup section="keys" title="Keys that verify tokens">
         <Fault>{problem?.message}</Fault>
         {value?.keys.length === 0 && (
           <p className="soft">
@@ -69,7 +68,7 @@ export function ProjectKeys() {
             ))}
           </Rows>
         )}
-      </section>
+      </NamedGroup>
     </>
   );
 }

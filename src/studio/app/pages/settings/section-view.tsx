@@ -1,9 +1,10 @@
 /** The groups of a section with their fields, or those that a search finds. */
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { usePlace } from '../../shared/router.ts';
+import { goTo, usePlace } from '../../shared/router.ts';
 import { useStore } from '../../shared/store.ts';
+import { NamedGroup, useGroup } from './named-group.tsx';
 import { type FieldPlace, fieldPlaces, type SettingsGroup, type SettingsSection } from './sections.ts';
 import { SettingRow } from './setting-row.tsx';
 import { changes, problems, type StoredSettings, shownValue } from './settings-state.ts';
@@ -24,12 +25,11 @@ export function SectionView({ section, stored }: SectionViewProps) {
       )}
       {section.groups.map((group) =>
         group.card === undefined ? (
-          <section key={group.title} className="setting-group" aria-label={group.title}>
-            <h2>{group.title}</h2>
+          <NamedGroup key={group.title} section={section.path} title={group.title}>
             <Fields group={group} stored={stored} />
-          </section>
+          </NamedGroup>
         ) : (
-          <Card key={group.title} group={group} stored={stored} />
+          <Card key={group.title} section={section.path} group={group} stored={stored} />
         ),
       )}
     </>
@@ -45,23 +45,36 @@ function Fields({ group, stored }: GroupProps) {
   return group.fields.map((field) => <SettingRow key={field.name} setting={field} stored={stored} />);
 }
 
-/** Opens by itself for a field that is wanted, changed or wrong. */
-function Card({ group, stored }: GroupProps) {
+/** Opens by itself where its address or a field of it is wanted, and for a field that is changed or wrong. */
+function Card({ section, group, stored }: GroupProps & { readonly section: string }) {
+  const { ref, address, isWanted } = useGroup<HTMLDetailsElement>(section, group.title);
   const { enabledBy } = group.card ?? { enabledBy: null };
   const wanted = usePlace().query.get('field');
   const unsaved = useStore(changes);
   const told = useStore(problems);
   const isNeeded = group.fields.some(({ name }) => name === wanted || name in unsaved || name in told);
   const [isOpen, setOpen] = useState(false);
+  // It may also open by itself, which is no reason for another address.
+  const wasClicked = useRef(false);
   const isOn = enabledBy !== null && shownValue(stored, unsaved[enabledBy], enabledBy) === true;
   const count = group.fields.filter(({ name }) => stored.fields.get(name)?.origin !== 'default').length;
   return (
     <details
+      ref={ref}
       className="setting-group"
-      open={isOpen || isNeeded}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
+      open={isOpen || isNeeded || isWanted}
+      onToggle={({ currentTarget: { open } }) => {
+        setOpen(open);
+        if (wasClicked.current && (open || isWanted)) goTo(open ? address : `settings/${section}`, { replace: true });
+        wasClicked.current = false;
+      }}
     >
-      <summary>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a summary is a button */}
+      <summary
+        onClick={() => {
+          wasClicked.current = true;
+        }}
+      >
         <span className="spread">
           <span>{group.title}</span>
           {enabledBy !== null && <span className={isOn ? 'badge on' : 'badge'}>{isOn ? 'On' : 'Off'}</span>}

@@ -7,7 +7,7 @@ import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useMayOperate, useMayWrite, useScopes } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
-import { AccessTokens } from './access-tokens.tsx';
+import { AccessTokens, newTokenPath } from './access-tokens.tsx';
 import { ChangeBar } from './change-bar.tsx';
 import { ProjectKeys } from './project-keys.tsx';
 import { FoundSettings, SectionView } from './section-view.tsx';
@@ -32,6 +32,12 @@ const commands: readonly Command[] = [
     part: 'Settings',
     run: () => goTo(`settings/${path}`),
   })),
+  {
+    id: 'create token',
+    title: 'Create access token …',
+    part: 'Settings',
+    run: () => goTo(newTokenPath),
+  },
   ...[...fieldPlaces].map(([name, { section, field }]) => ({
     id: `setting ${name}`,
     title: field.label,

@@ -1,0 +1,6 @@
+/** Addresses of the page Settings: `settings/emails?group=dkim-signature`. */
+
+/** @param section Path of the section. */
+export function groupAddress(section: string, title: string): string {
+  return `settings/${section}?group=${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
+}
