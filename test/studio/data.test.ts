@@ -600,14 +600,22 @@ test('a file of rows is looked at, inserted in batches, and what is refused is t
   expect(await violations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Insert 152 rows' }).click();
   await dialog.getByText(/^Line 152: /).waitFor();
-  await expect.poll(() => dialog.getByRole('status').textContent()).toBe('151 rows inserted so far.');
+  await expect.poll(() => dialog.getByRole('status').textContent()).toBe('151 rows inserted.');
+  const [left] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog.getByRole('button', { name: 'Save what is left (1 row)' }).click(),
+  ]);
+  expect(readFileSync((await left.path())!, 'utf8')).toBe('id,name,price,tags\r\n120,Twice,,\r\n');
+  await give('lines.csv', 'id,name\r\n300,"Over\r\ntwo lines"\r\n\r\n301,a,b\r\nx,c\r\n');
+  await dialog.getByText('Line 5: 3 cells, but the head has 2.').waitFor();
+  await dialog.getByText('Line 6: id is “x”. Write a number.').waitFor();
   expect(await studio.database.query('select * from part where id in (1, 151) order by id')).toEqual([
     { id: 1, name: 'Part, "0"', price: '1.50', tags: ['a'] },
     { id: 151, name: null, price: null, tags: ['none'] },
   ]);
   await give('more.json', JSON.stringify([{ id: 200, name: 'Of JSON', tags: ['b', 'c'] }]));
-  await dialog.getByRole('button', { name: 'Insert 1 rows' }).click();
-  await page.getByText('Inserted 1 rows.').waitFor();
+  await dialog.getByRole('button', { name: 'Insert 1 row' }).click();
+  await page.getByText('Inserted 1 row.').waitFor();
   expect(await studio.database.query('select tags from part where id = 200')).toEqual([{ tags: ['b', 'c'] }]);
   expect(problems).toEqual([]);
 });

@@ -30,6 +30,7 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
   const [file, setFile] = useState<FileRows | null>(null);
   const [fault, setFault] = useState('');
   const [done, setDone] = useState<number | null>(null);
+  const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<readonly FileFault[]>([]);
   /** What was not inserted: refused, or behind the last that was. */
   const [left, setLeft] = useState<readonly Row[]>([]);
@@ -70,9 +71,10 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
       setRefused([...found]);
     }
     setLeft(others);
+    setBusy(false);
     onInserted();
     if (found.length > 0) return;
-    say(`Inserted ${count.toLocaleString()} rows.`);
+    say(`Inserted ${rowsOf(count)}.`);
     onClose();
   };
   const problems = [...(file?.faults ?? []), ...refused];
@@ -94,7 +96,7 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
       {file !== null && (
         <>
           <p>
-            {file.objects.length.toLocaleString()} rows with {names.join(', ')}.
+            {rowsOf(file.objects.length)} with {names.join(', ')}.
             {file.ignored.length > 0 &&
               ` Left out, because ${table.role} cannot insert them: ${file.ignored.join(', ')}.`}
           </p>
@@ -106,7 +108,7 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
           </pre>
         </>
       )}
-      <div role="status">{done !== null && `${done.toLocaleString()} rows inserted so far.`}</div>
+      <div role="status">{done !== null && `${rowsOf(done)} inserted${isBusy ? ' so far' : ''}.`}</div>
       {problems.length > 0 && (
         <ul className="fault small" role="alert">
           {problems.slice(0, maxRefused).map(({ place, message }) => (
@@ -120,7 +122,7 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
       <div className="row end">
         {left.length > 0 && (
           <button type="button" onClick={() => saveFile(`${table.name}-left.csv`, toText(table, left, 'csv'))}>
-            Save the {left.length.toLocaleString()} rows that are left
+            Save what is left ({rowsOf(left.length)})
           </button>
         )}
         <button
@@ -129,17 +131,23 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
           disabled={file === null || file.objects.length === 0 || file.faults.length > 0 || done !== null}
           onClick={() => {
             setDone(0);
+            setBusy(true);
             insert(file!).catch((error: unknown) => {
+              setBusy(false);
               if (!(error instanceof ApiError)) throw error;
               setFault(`${error.message} The last ${batchSize} rows may be inserted or not.`);
             });
           }}
         >
-          Insert {file === null ? '' : file.objects.length.toLocaleString()} rows
+          Insert {file === null ? 'rows' : rowsOf(file.objects.length)}
         </button>
       </div>
     </Dialog>
   );
+}
+
+function rowsOf(count: number): string {
+  return `${count.toLocaleString()} ${count === 1 ? 'row' : 'rows'}`;
 }
 
 /** What the API says against the rows; null: they are inserted. @throws ApiError without an answer, or for another token */

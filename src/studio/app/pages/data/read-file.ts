@@ -25,7 +25,8 @@ export interface FileFault {
 interface ReadRows {
   readonly rows: readonly Row[];
   readonly places: readonly string[];
-  readonly faults: readonly FileFault[];
+  /** By row; null: nothing. */
+  readonly faults: readonly (string | null)[];
 }
 
 const shownLength = 40;
@@ -35,21 +36,24 @@ export function readFileRows(table: RoleTable, name: string, text: string): File
   const { rows, places, faults: known } = name.toLowerCase().endsWith('.json') ? readJsonRows(text) : readCsvRows(text);
   const columns = new Map(table.columns.filter(({ insert }) => insert !== null).map((column) => [column.name, column]));
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const faults = [...known];
-  const objects = rows.map((row, index) =>
-    Object.fromEntries(
+  const faults: FileFault[] = [];
+  const objects = rows.map((row, index) => {
+    const place = places[index]!;
+    const fault = known[index] ?? null;
+    if (fault !== null) faults.push({ place, message: fault });
+    return Object.fromEntries(
       Object.entries(row).flatMap(([key, value]) => {
         const column = columns.get(key);
         // An empty cell is left to the default.
         if (column === undefined || value === undefined) return [];
-        const fault = typeof value === 'string' ? faultOfText(value, column, table) : null;
-        if (fault === null) return [[key, toInput(value, column, table)]];
+        const wrong = typeof value === 'string' ? faultOfText(value, column, table) : null;
+        if (wrong === null) return [[key, toInput(value, column, table)]];
         const shown = `${value}`.length > shownLength ? `${`${value}`.slice(0, shownLength)}…` : `${value}`;
-        faults.push({ place: places[index]!, message: `${key} is “${shown}”. ${fault}` });
+        faults.push({ place, message: `${key} is “${shown}”. ${wrong}` });
         return [];
       }),
-    ),
-  );
+    );
+  });
   return { objects, ignored: names.filter((key) => !columns.has(key)), places, faults };
 }
 
@@ -96,10 +100,8 @@ function readCsvRows(text: string): ReadRows {
   const [head, ...rest] = lines.filter(({ cells }) => cells.some((value) => value !== undefined));
   const names = (head?.cells ?? []).map((name) => name ?? '');
   const places = rest.map((row) => `Line ${row.line}`);
-  const faults = rest.flatMap(({ cells }, index) =>
-    cells.length === names.length
-      ? []
-      : { place: places[index]!, message: `${cells.length} cells, but the head has ${names.length}.` },
+  const faults = rest.map(({ cells }) =>
+    cells.length === names.length ? null : `${cells.length} cells, but the head has ${names.length}.`,
   );
   const rows = rest.map(({ cells }) => Object.fromEntries(names.map((name, index) => [name, cells[index]])));
   return { rows, places, faults };

@@ -46,6 +46,7 @@ export function ValueEditor({ table, column, text, onChange, isReadOnly, isChang
           </label>
           <small className="soft">{type.replaceAll('!', '')}</small>
           {isKey && <span className="badge">key</span>}
+          {isNew && !isNullable && !hasDefault && text === undefined && <small className="soft">required</small>}
         </span>
         <span className="row">
           {empties.includes('unset') && (
