@@ -3,6 +3,8 @@
  * a transaction that is rolled back; only `--analyze` executes the statements. Planning runs user code, too: without
  * a login such as the gateway's there is no plan.
  */
+
+import { whyNotGatewayLogin } from '../check/gateway-login.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { readCatalog } from '../graphql/catalog/read-catalog.ts';
 import { type BoundStatement, bindOperation, explainStatements } from '../graphql/execute/explain-operation.ts';
@@ -18,7 +20,6 @@ import {
   flagText,
   readTypedFile,
 } from './shared/command.ts';
-import { whyNotGatewayLogin } from './shared/gateway-login.ts';
 import { databaseUrlFor } from './shared/read-model.ts';
 import { withDatabase } from './shared/with-database.ts';
 

@@ -5,9 +5,9 @@
 import type { JsonWebKeyMember } from '../config/json-web-keys.ts';
 import { findSigningKey, makeApiKeys, makeSecret, makeSigningKey, type Signer, toPublicKey } from '../config/keys.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
+import { quoteForShell } from '../shared/quote-for-shell.ts';
 import { rotateKeys } from './rotate-keys.ts';
 import { type Command, type CommandContext, failCommand } from './shared/command.ts';
-import { quoteForShell } from './shared/typed-options.ts';
 
 /** The command `pgreflect keys`. */
 export const keys: Command = {

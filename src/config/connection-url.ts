@@ -20,6 +20,15 @@ export function changeConnectionUrl(text: string, change: (url: URL) => void): s
   return hasHost ? url.href : url.href.replace(/^([^/]*\/\/[^/?#]*)localhost/, '$1');
 }
 
+/** A connection string that may be shown: the password is replaced. */
+export function withoutPassword(connectionString: string): string {
+  const shown = changeConnectionUrl(connectionString, (url) => {
+    if (url.password !== '') url.password = 'PASSWORD';
+    if (url.searchParams.has('password')) url.searchParams.set('password', 'PASSWORD');
+  });
+  return shown ?? 'postgresql://...';
+}
+
 const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /**

@@ -1,6 +1,6 @@
 /** What `pgreflect check` advises is right: keys are unique, comments keep what they say, and each fix ends its finding and makes none. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/cli/check/finding.ts';
+import type { Finding } from '../../src/check/finding.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 import { findings } from './check-findings.ts';
 import { runCommand } from './run-command.ts';

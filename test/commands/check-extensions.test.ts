@@ -1,6 +1,6 @@
 /** What `pgreflect check` says of junction tables, and of indexes that filters do without: what it says is tried. */
 import { describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/cli/check/finding.ts';
+import type { Finding } from '../../src/check/finding.ts';
 import { bindSlots } from '../../src/graphql/compile/input/bind-slot.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';

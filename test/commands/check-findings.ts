@@ -1,5 +1,5 @@
 /** What `pgreflect check` finds in a database. */
-import type { Finding } from '../../src/cli/check/finding.ts';
+import type { Finding } from '../../src/check/finding.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { runCommand } from './run-command.ts';
 

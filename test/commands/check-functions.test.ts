@@ -1,6 +1,6 @@
 /** What `pgreflect check` says of functions that are not in the API: which one, and what brings it in. */
 import { expect, test } from 'vitest';
-import type { Finding } from '../../src/cli/check/finding.ts';
+import type { Finding } from '../../src/check/finding.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { findings } from './check-findings.ts';
 import { runCommand } from './run-command.ts';

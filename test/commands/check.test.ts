@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/cli/check/finding.ts';
+import type { Finding } from '../../src/check/finding.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { runCommand } from './run-command.ts';
 

@@ -8,7 +8,7 @@ import { readSources, roomOf, type SourceFile } from './source.ts';
 const order = [
   'shared', 'config', 'postgres', 'server',
   'graphql/catalog', 'graphql/model', 'graphql/schema', 'graphql/compile', 'graphql/documents', 'graphql/execute', 'graphql/live',
-  'graphql/routes', 'graphql',
+  'graphql/routes', 'graphql', 'check',
   'email', 'auth', 'management', 'studio', 'routes.ts', 'change-options.ts', 'reports.ts', 'gateway.ts', 'signals.ts', 'embed', 'index.ts', 'cli', 'main.ts',
 ]; // biome-ignore format: a list
 

@@ -225,7 +225,9 @@ ${values.join('\n')}
 });
 
 test('docs/security.md names every finding of pgreflect check', () => {
-  const sources = listFiles('src/cli', '.ts').map((path) => readFileSync(join(root, path), 'utf8'));
+  const sources = ['src/check', 'src/cli']
+    .flatMap((folder) => listFiles(folder, '.ts'))
+    .map((path) => readFileSync(join(root, path), 'utf8'));
   const findings = sources
     .flatMap((text) => [...text.matchAll(/\bcheck: (?:.* \? )?'(\w+)'(?: : '(\w+)')?/g)])
     .flatMap(([, ...names]) => names.filter((name) => name !== undefined));

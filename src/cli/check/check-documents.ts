@@ -1,5 +1,6 @@
 /** `pgreflect check --documents`: which documents of clients no longer fit the schema of a role, where and why. */
 import pluralize from 'pluralize';
+import type { Finding } from '../../check/finding.ts';
 import type { ExtensionName } from '../../config/extensions.ts';
 import type { Catalog } from '../../graphql/catalog/catalog.ts';
 import { type DocumentMistake, type ParsedDocuments, printPlace } from '../../graphql/documents/parse-documents.ts';
@@ -7,7 +8,6 @@ import { buildModel } from '../../graphql/model/build-model.ts';
 import { buildRoleSchema } from '../../graphql/schema/build-schema.ts';
 import { failCommand } from '../shared/command.ts';
 import { findMistakes } from '../shared/typed-documents.ts';
-import type { Finding } from './finding.ts';
 
 /** What is checked. */
 export interface CheckedDocuments {

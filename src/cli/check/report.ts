@@ -1,8 +1,8 @@
 /** Prints the findings of `pgreflect check`: text grouped by kind, JSON, or SARIF 2.1.0 (OASIS) for code hosts. */
 import pluralize from 'pluralize';
+import type { Finding, Severity } from '../../check/finding.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { version } from '../../shared/version.ts';
-import type { Finding, Severity } from './finding.ts';
 
 /** Prints findings. @param typed The command line of this report, for the hint that names what a shortened one left out. */
 type Format = (findings: readonly Finding[], typed: string) => string;

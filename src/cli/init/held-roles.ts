@@ -2,10 +2,11 @@
  * Refuses to give anything to a role that others may act as, unless the operator adopts it: a tenant who may create roles
  * could have made it before, and would get what `init` gives.
  */
+
+import { type RoleHolder, readRoleHolders } from '../../check/role-holders.ts';
 import { quoteName } from '../../graphql/catalog/quote-name.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { CommandError } from '../shared/command.ts';
-import { type RoleHolder, readRoleHolders } from '../shared/role-holders.ts';
 
 /** Roles that `init` makes or finds. */
 export interface WidenedRoles {

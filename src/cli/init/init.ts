@@ -5,6 +5,8 @@
  * statement for another user.
  */
 import { randomBytes } from 'node:crypto';
+import { hasLive } from '../../check/change-triggers.ts';
+import { findUnexposed } from '../../check/unexposed-schemas.ts';
 import { loadOptionsOrThrow, type OptionValues } from '../../config/load-options.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { readExposedNames } from '../../graphql/catalog/read-catalog.ts';
@@ -12,10 +14,8 @@ import { ownSettings } from '../../postgres/migrations/own-schemas.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
-import { hasLive } from '../shared/change-triggers.ts';
 import type { Command, CommandContext } from '../shared/command.ts';
 import { requireDatabaseUrl } from '../shared/read-model.ts';
-import { findUnexposed } from '../shared/unexposed-schemas.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { type AuthRole, ofAuthRole, openAuthTables, planAuthRole, printAuthTables } from './auth-role.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';

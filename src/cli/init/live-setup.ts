@@ -5,6 +5,7 @@
  * Each trigger is a step of its own: a table of somebody else keeps the others from nothing.
  */
 import pluralize from 'pluralize';
+import { changeFunction, hasLive, planTriggers } from '../../check/change-triggers.ts';
 import { readExposedNames } from '../../graphql/catalog/read-catalog.ts';
 import {
   inOwnSchemas,
@@ -16,7 +17,6 @@ import {
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import { changeFunction, hasLive, planTriggers } from '../shared/change-triggers.ts';
 import { isCurrent } from './is-current.ts';
 import { type RoleSetup, runStep, type StepOutcome } from './role-setup.ts';
 import { ownWatch } from './watch-setup.ts';

@@ -1,6 +1,6 @@
 /** The last output of `init` with a new login: its connection, shown nowhere else, and how to start the gateway. */
 import { changeConnectionUrl, encodePart } from '../../config/connection-url.ts';
-import { quoteForShell } from '../shared/typed-options.ts';
+import { quoteForShell } from '../../shared/quote-for-shell.ts';
 import type { AuthRole } from './auth-role.ts';
 import type { RoleSetup } from './role-setup.ts';
 

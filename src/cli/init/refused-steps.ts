@@ -1,8 +1,8 @@
 /** Prints what a run of `init` was refused, with the lines that another login can run: they carry the options of this run. */
 import { flagName, type OptionName, optionOf } from '../../config/options.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
+import { quoteForShell } from '../../shared/quote-for-shell.ts';
 import type { CommandContext } from '../shared/command.ts';
-import { quoteForShell } from '../shared/typed-options.ts';
 import type { StepOutcome } from './role-setup.ts';
 
 /** Parts of `init` that need a certain login. */

@@ -1,4 +1,6 @@
 /** Messages of `pgreflect serve` once it serves. */
+
+import { summarizeRole } from '../../check/check-api.ts';
 import { layerAuthConfig } from '../../config/auth/auth-config.ts';
 import { describeGuesses } from '../../config/auth/guessed-accounts.ts';
 import type { Config } from '../../config/config.ts';
@@ -11,7 +13,6 @@ import { DatabaseError } from '../../postgres/database-error.ts';
 import { authSchemas } from '../../postgres/migrations/migrate.ts';
 import { guardPool } from '../../postgres/migrations/own-pool.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
-import { summarizeRole } from '../check/check-api.ts';
 import { type CommandContext, CommandError } from '../shared/command.ts';
 import { describePlace } from '../shared/describe-error.ts';
 import { firstTable, makeFirstOperation, printCurl } from '../shared/first-operation.ts';

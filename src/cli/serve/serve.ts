@@ -5,6 +5,7 @@
  * it is up, because in a group of containers it may start later.
  */
 import cluster from 'node:cluster';
+import { type Findings, findProblems, type StartupConfig } from '../../check/startup-checks.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError, type Problem, printProblem } from '../../config/config-error.ts';
 import { loadConfig, loadServeOptions } from '../../config/load-config.ts';
@@ -19,7 +20,6 @@ import { type Command, type CommandContext, CommandError } from '../shared/comma
 import { describeError, isNotReady } from '../shared/describe-error.ts';
 import { refuseAddress } from '../shared/listen-error.ts';
 import { withLogMessages } from '../shared/log-messages.ts';
-import { type Findings, findProblems, type StartupConfig } from '../shared/startup-checks.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { followOptions } from './follow-options.ts';
 import { notifyReady } from './notify-ready.ts';
@@ -127,6 +127,7 @@ async function inspectDatabase(config: StartupConfig): Promise<Findings> {
   try {
     return await withDatabase(config.databaseUrl, (pool) => findProblems(pool, config));
   } catch (error) {
+    if (error instanceof ConfigError) return { problems: error.problems, warnings: [] };
     if (!(error instanceof CommandError)) throw error;
     if (!isNotReady(error.cause)) return { problems: error.problems, warnings: [] };
     const later = { problem: 'Requests get 503 until the database responds.', fix: null };

@@ -1,6 +1,6 @@
 /** Describes errors of commands, with the fix. Never shows a password or the text of a statement. */
 import { ConfigError, type Problem, printProblem } from '../../config/config-error.ts';
-import { changeConnectionUrl, databaseName, decodePart, parseConnectionUrl } from '../../config/connection-url.ts';
+import { databaseName, decodePart, parseConnectionUrl } from '../../config/connection-url.ts';
 import { DatabaseError, isAway } from '../../postgres/database-error.ts';
 import { EmbeddedServerError } from '../../postgres/embedded/embedded-server-error.ts';
 import { type FailureReason, failureReason } from '../../postgres/wire/connection-failure.ts';
@@ -51,15 +51,6 @@ export function describePlace(connectionString: string): string {
   const host = url.searchParams.get('host') || decodePart(url.hostname) || 'localhost';
   const port = url.searchParams.get('port') || url.port || '5432';
   return `the database "${databaseName(connectionString) ?? 'of the login role'}" at ${host}:${port}`;
-}
-
-/** A connection string that may be shown: the password is replaced. */
-export function withoutPassword(connectionString: string): string {
-  const shown = changeConnectionUrl(connectionString, (url) => {
-    if (url.password !== '') url.password = 'PASSWORD';
-    if (url.searchParams.has('password')) url.searchParams.set('password', 'PASSWORD');
-  });
-  return shown ?? 'postgresql://...';
 }
 
 /** Why the database was not reachable. `connectionString` null: unknown. */

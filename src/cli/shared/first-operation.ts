@@ -5,7 +5,7 @@
 import { quoteName } from '../../graphql/catalog/quote-name.ts';
 import { tableRootFields } from '../../graphql/model/inflect.ts';
 import type { Model, Table } from '../../graphql/model/model.ts';
-import { quoteForShell } from './typed-options.ts';
+import { quoteForShell } from '../../shared/quote-for-shell.ts';
 
 /** The statements of a table whose rows a role may read. */
 export function firstTable(role: string): readonly string[] {

@@ -1,10 +1,11 @@
 /** Says in one line that the API lacks what the database has, or that it answers nothing. `check` says why. */
+
+import { ignoredByComments, isLeftOut } from '../../check/check-api.ts';
 import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
 import type { Hints } from '../../graphql/model/explain-missing.ts';
 import type { Omission } from '../../graphql/model/model-context.ts';
 import { onOneLine } from '../../shared/one-line.ts';
-import { ignoredByComments, isLeftOut } from '../check/check-api.ts';
 
 /**
  * The line; null if nothing is left out that comments do not mark as intended.

@@ -1,7 +1,8 @@
 /** Command lines to print, with the options that were typed: another line would be about another database. */
+import { withoutPassword } from '../../config/connection-url.ts';
 import { flagName, optionNames, optionOf } from '../../config/options.ts';
+import { quoteForShell } from '../../shared/quote-for-shell.ts';
 import type { CommandContext, ListedCommand } from './command.ts';
-import { withoutPassword } from './describe-error.ts';
 
 /** `pgreflect check --schemas 'a,b'`. Passwords are replaced, other secrets left out. */
 export function commandLine(name: ListedCommand['name'], { sources }: CommandContext): string {
@@ -14,9 +15,4 @@ export function commandLine(name: ListedCommand['name'], { sources }: CommandCon
   });
   const config = configFile === null ? [] : [`--config ${quoteForShell(configFile)}`];
   return ['pgreflect', name, ...config, ...typed].join(' ');
-}
-
-/** A text as one word of a POSIX shell. */
-export function quoteForShell(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

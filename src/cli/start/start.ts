@@ -3,6 +3,7 @@
  * fills it on the first start, serves it, and prints what the first request needs.
  */
 import { join } from 'node:path';
+import { findUnexposed } from '../../check/unexposed-schemas.ts';
 import type { Config } from '../../config/config.ts';
 import type { ApiKeys } from '../../config/keys.ts';
 import { loadLocalConfig, loadStartOptions } from '../../config/load-config.ts';
@@ -27,7 +28,6 @@ import {
 import { withLogMessages } from '../shared/log-messages.ts';
 import { describeOpenTables } from '../shared/open-tables.ts';
 import { commandLine } from '../shared/typed-options.ts';
-import { findUnexposed } from '../shared/unexposed-schemas.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { describeChange, keepContent } from './content-change.ts';
 import { type Content, createLocalDatabase, fillDatabase, readContent } from './fill-database.ts';

@@ -5,9 +5,9 @@
 import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
 import { pasteable } from '../../shared/one-line.ts';
+import { quoteForShell } from '../../shared/quote-for-shell.ts';
 import { firstTable, makeFirstOperation, printCurl, toOneLine } from '../shared/first-operation.ts';
 import { describeLeftOut, describeMalformed } from '../shared/left-out.ts';
-import { quoteForShell } from '../shared/typed-options.ts';
 
 /** The text to print. @param command The command line of `check`. @throws DatabaseError if the database stops. */
 export async function printWelcome(config: Config, gateway: Gateway, command: string): Promise<string> {

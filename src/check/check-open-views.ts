@@ -2,11 +2,11 @@
  * The check of `pgreflect check` for views whose condition hides rows from a role that asks them by filters. PostgreSQL may
  * apply a filter before the view's own condition, unless the view is a security barrier: one that fails on a value tells it.
  */
-import { isNode, nodesOf, readNodeTree, type TreeNode, type TreeValue } from '../../graphql/catalog/node-tree.ts';
-import { quoteName } from '../../graphql/catalog/quote-name.ts';
-import type { Table } from '../../graphql/model/model.ts';
-import { isJson } from '../../graphql/model/tables/columns.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { isNode, nodesOf, readNodeTree, type TreeNode, type TreeValue } from '../graphql/catalog/node-tree.ts';
+import { quoteName } from '../graphql/catalog/quote-name.ts';
+import type { Table } from '../graphql/model/model.ts';
+import { isJson } from '../graphql/model/tables/columns.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import { asStatement, type Check, type Finding, firstOf, remark } from './finding.ts';
 
 /** One row of sql/check/open-views.sql. */

@@ -1,5 +1,5 @@
 /** Finds tables that live queries may read and whose changes are not recorded, where `init --live` was run. */
-import { hasLive, planTriggers } from '../shared/change-triggers.ts';
+import { hasLive, planTriggers } from './change-triggers.ts';
 import { asStatement, type Check } from './finding.ts';
 
 /** Tables without their trigger. */

@@ -1,14 +1,14 @@
 /** Checks for the API itself: what prevents serving, what each role sees, and what its schema leaves out and why. */
 import pluralize from 'pluralize';
-import type { ExtensionName } from '../../config/extensions.ts';
-import type { Catalog } from '../../graphql/catalog/catalog.ts';
-import { quoteName } from '../../graphql/catalog/quote-name.ts';
-import { buildModelParts } from '../../graphql/model/build-model.ts';
-import type { Model } from '../../graphql/model/model.ts';
-import { type Omission, pathIn } from '../../graphql/model/model-context.ts';
-import type { Findings, StartupProblem } from '../shared/startup-checks.ts';
+import type { ExtensionName } from '../config/extensions.ts';
+import type { Catalog } from '../graphql/catalog/catalog.ts';
+import { quoteName } from '../graphql/catalog/quote-name.ts';
+import { buildModelParts } from '../graphql/model/build-model.ts';
+import type { Model } from '../graphql/model/model.ts';
+import { type Omission, pathIn } from '../graphql/model/model-context.ts';
 import { asStatement, type Finding, type RoleModel } from './finding.ts';
 import { wholesOf } from './reached-objects.ts';
+import type { Findings, StartupProblem } from './startup-checks.ts';
 
 /** Problems and warnings of a start. */
 export function describeSetup({ problems, warnings }: Findings): readonly Finding[] {

@@ -4,8 +4,8 @@
  *
  * A name counts if nothing on the path has it. Names in strings and comments do not.
  */
-import { quoteName } from '../../graphql/catalog/quote-name.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { quoteName } from '../graphql/catalog/quote-name.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import { type Check, type Finding, firstOf, remark } from './finding.ts';
 import { findReachedRoutines } from './reached-routines.ts';
 

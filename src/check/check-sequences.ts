@@ -4,9 +4,9 @@
  *
  * Only with a login such as the gateway's: who owns a table may put a view in its place after it was found.
  */
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import { whyNotGatewayLogin } from '../shared/gateway-login.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import { asStatement, type Check, type Finding } from './finding.ts';
+import { whyNotGatewayLogin } from './gateway-login.ts';
 import { tooLong, tryRead } from './try-read.ts';
 
 const atOnce = 100;

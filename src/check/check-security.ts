@@ -1,13 +1,13 @@
 /** Checks for unintended access: row security, grants, routines with other privileges. Statements are in `sql/`. */
-import { quoteName } from '../../graphql/catalog/quote-name.ts';
-import { readLogin } from '../shared/gateway-login.ts';
-import { readRoleHolders } from '../shared/role-holders.ts';
+import { quoteName } from '../graphql/catalog/quote-name.ts';
 import { findExtensionCalls } from './check-extension-calls.ts';
 import { findWideGrants } from './check-grants.ts';
 import { findOpenTables } from './check-open-tables.ts';
 import { findOpenViews } from './check-open-views.ts';
 import { findLooseRoutines } from './check-routines.ts';
 import { type Check, type Checks, type Finding, firstOf, remark, statementCheck } from './finding.ts';
+import { readLogin } from './gateway-login.ts';
+import { readRoleHolders } from './role-holders.ts';
 
 /** Roles that bypass row security: policies do not protect against them. */
 const findPassingRoles = statementCheck('check/passing-roles.sql', ({ role, name, why }) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { comparesCaller, comparesColumn, wrapCalls } from '../../../src/cli/check/policy-expression.ts';
+import { comparesCaller, comparesColumn, wrapCalls } from '../../../src/check/policy-expression.ts';
 
 test.each([
   ['(owner = auth.uid())', '(owner = ( SELECT auth.uid()))'],

@@ -2,8 +2,8 @@
  * Whether a command may plan or run what users wrote: views, functions, policies. `set role` keeps no code in, which may reset
  * it. So only on a connection whose login has no more rights than that of a gateway (sql/gateway-login.sql).
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 
 /** @param roles The API roles. @returns Its name; `reason`: the end of a sentence, null if it could be the gateway's. */
 export async function readLogin(

@@ -3,8 +3,8 @@
  * call what the caller may not. One for each grant that is missing, because many views often lack the same.
  */
 import pluralize from 'pluralize';
-import { quoteName } from '../../graphql/catalog/quote-name.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
+import { quoteName } from '../graphql/catalog/quote-name.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import { freeName } from './check-grants.ts';
 import { type Finding, firstOf, remark } from './finding.ts';
 

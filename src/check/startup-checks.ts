@@ -1,16 +1,15 @@
 /** Checks a database before serving it: lists all that would fail or mislead, each with the command that fixes it. */
-import type { Config } from '../../config/config.ts';
-import type { Problem } from '../../config/config-error.ts';
-import { nearestName } from '../../config/nearest-name.ts';
-import { quoteName } from '../../graphql/catalog/quote-name.ts';
-import { readExposedNames } from '../../graphql/catalog/read-catalog.ts';
-import { detectEngines } from '../../postgres/engine.ts';
-import { supportedRange, supportedVersions } from '../../postgres/supported.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import { CommandError } from './command.ts';
-import { withoutPassword } from './describe-error.ts';
-import { quoteForShell } from './typed-options.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError, type Problem } from '../config/config-error.ts';
+import { withoutPassword } from '../config/connection-url.ts';
+import { nearestName } from '../config/nearest-name.ts';
+import { quoteName } from '../graphql/catalog/quote-name.ts';
+import { readExposedNames } from '../graphql/catalog/read-catalog.ts';
+import { detectEngines } from '../postgres/engine.ts';
+import { supportedRange, supportedVersions } from '../postgres/supported.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
+import { quoteForShell } from '../shared/quote-for-shell.ts';
 import { findUnexposed } from './unexposed-schemas.ts';
 
 /** The options that `findProblems` checks. */
@@ -46,7 +45,7 @@ interface Facts {
 /** The row of sql/pre-request.sql. */
 type ResultRow = Awaited<ReturnType<Queryable['query']>>[number];
 
-/** @throws DatabaseError */
+/** @throws DatabaseError, or ConfigError if the server is not one that the gateway serves */
 export async function findProblems(database: Queryable, config: StartupConfig): Promise<Findings> {
   const { anonRole, authenticatedRole, serviceRole, allowedRoles, schemas } = config;
   const roles = [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
@@ -82,14 +81,14 @@ export async function findProblems(database: Queryable, config: StartupConfig): 
   };
 }
 
-/** Before anything that they might not know. @throws CommandError */
+/** Before anything that they might not know. @throws ConfigError */
 async function refuseOthers(database: Queryable): Promise<void> {
   const [row] = await database.query('select pg_catalog.version() as version');
   const facts = { version: String(row?.version), extensions: [], roles: [], functions: [] };
   const other = detectEngines(facts).find(({ kind }) => kind === 'other');
   if (other === undefined) return;
   const problem = `The server is ${other.name}, which pgreflect does not serve. ${other.remark}`;
-  throw new CommandError([{ problem, fix: `Use PostgreSQL ${supportedRange}.` }]);
+  throw new ConfigError([{ problem, fix: `Use PostgreSQL ${supportedRange}.` }]);
 }
 
 function versionProblems({ version }: Facts): readonly Problem[] {

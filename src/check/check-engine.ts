@@ -1,6 +1,6 @@
 /** The check of `pgreflect check` for servers that are not plain PostgreSQL. */
-import { detectEngines, type EngineFacts } from '../../postgres/engine.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { detectEngines, type EngineFacts } from '../postgres/engine.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import type { Check } from './finding.ts';
 
 /** What differs on this server. */

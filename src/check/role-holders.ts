@@ -2,8 +2,8 @@
  * Finds who may act as the gateway's roles, beside those that are meant to (sql/role-holders.sql): somebody may have made a
  * role of that name before the operator came.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 
 /** A login that may act as some roles. */
 export interface RoleHolder {

@@ -3,8 +3,8 @@
  * routines and so on. It errs on the side of reaching: a name in the text of a routine that is reached counts as a call,
  * in whatever schema.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 
 /** The row of sql/check/reach.sql. */
 interface Facts {

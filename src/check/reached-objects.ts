@@ -1,6 +1,6 @@
 /** Tells which findings concern objects that API callers reach. They come first: there may be hundreds of others. */
-import type { Catalog, CatalogTable, RoleAccess } from '../../graphql/catalog/catalog.ts';
-import { pathIn } from '../../graphql/model/model-context.ts';
+import type { Catalog, CatalogTable, RoleAccess } from '../graphql/catalog/catalog.ts';
+import { pathIn } from '../graphql/model/model-context.ts';
 import type { Finding } from './finding.ts';
 
 /** Whether a role has a privilege on the finding's object or its table. Schemas and the database concern all roles. */

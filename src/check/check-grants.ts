@@ -2,9 +2,9 @@
  * The check of `pgreflect check` for grants that exceed what the API or its policies use. Each can be taken back, or get
  * the policies that it lacks: those are derived from the policy for reading, or left for a person to write.
  */
-import { quoteName } from '../../graphql/catalog/quote-name.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import { portableSql } from '../../shared/portable-sql.ts';
+import { quoteName } from '../graphql/catalog/quote-name.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
+import { portableSql } from '../shared/portable-sql.ts';
 import { asStatement, type Check, type Finding, type FindingKind, remark } from './finding.ts';
 import { comparesCaller, wrapCalls } from './policy-expression.ts';
 

@@ -1,7 +1,7 @@
 /** Reads of `pgreflect check` that are made as a role: they change nothing, and cost a limited time. */
-import { quoteAlways } from '../../graphql/catalog/quote-name.ts';
-import { DatabaseError } from '../../postgres/database-error.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
+import { quoteAlways } from '../graphql/catalog/quote-name.ts';
+import { DatabaseError } from '../postgres/database-error.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 
 /** Time limit of a statement, in milliseconds. */
 const maxMs = 2000;

@@ -2,8 +2,8 @@
  * Finds the schemas whose tables are not in the API because `--schemas` does not name them. An operator who exposes
  * `public` alone, on a database with its tables elsewhere, would see an empty API and no reason.
  */
-import type { Queryable } from '../../postgres/system/queryable.ts';
-import { onOneLine } from '../../shared/one-line.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
+import { onOneLine } from '../shared/one-line.ts';
 
 /** Without what belongs to extensions, the gateway and Supabase, and partitions. `usable`: by one of the roles. */
 const countTables = `select n.nspname as name, pg_catalog.count(*)::int as tables,

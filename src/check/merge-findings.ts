@@ -3,7 +3,7 @@
  * need the same column, and two equal indexes cost every write twice.
  */
 import pluralize from 'pluralize';
-import type { Queryable } from '../../postgres/system/queryable.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import type { Finding } from './finding.ts';
 
 /** Maps each partition, and the table itself, to its partitioned table, by SQL names. */

@@ -2,22 +2,16 @@
  * Checks of `pgreflect check` for views, whose keys come from directives: which columns to name, and whether the named ones are
  * unique. With a key that is not unique, paging skips rows.
  */
-import type { Catalog, CatalogTable } from '../../graphql/catalog/catalog.ts';
-import { quoteAlways, quoteName } from '../../graphql/catalog/quote-name.ts';
-import { tableFix } from '../../graphql/model/comments/comment-fix.ts';
-import { readSettings } from '../../graphql/model/comments/directive-settings.ts';
-import {
-  commentsOnly,
-  createContext,
-  describeTable,
-  offersTable,
-  tablePath,
-} from '../../graphql/model/model-context.ts';
-import { primaryKey } from '../../graphql/model/tables/primary-key.ts';
-import { missingName } from '../../graphql/model/tables/select-tables.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
-import { whyNotGatewayLogin } from '../shared/gateway-login.ts';
+import type { Catalog, CatalogTable } from '../graphql/catalog/catalog.ts';
+import { quoteAlways, quoteName } from '../graphql/catalog/quote-name.ts';
+import { tableFix } from '../graphql/model/comments/comment-fix.ts';
+import { readSettings } from '../graphql/model/comments/directive-settings.ts';
+import { commentsOnly, createContext, describeTable, offersTable, tablePath } from '../graphql/model/model-context.ts';
+import { primaryKey } from '../graphql/model/tables/primary-key.ts';
+import { missingName } from '../graphql/model/tables/select-tables.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
 import { type CheckScope, type Finding, remark } from './finding.ts';
+import { whyNotGatewayLogin } from './gateway-login.ts';
 import { tooLong, tryRead } from './try-read.ts';
 import { type Denial, describeDenials } from './unreadable-views.ts';
 

@@ -1,14 +1,17 @@
 /** Findings of `pgreflect check`: one format for all checks, printed as text or JSON. */
-import type { Catalog } from '../../graphql/catalog/catalog.ts';
-import type { Model } from '../../graphql/model/model.ts';
-import type { Omission } from '../../graphql/model/model-context.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import type { Catalog } from '../graphql/catalog/catalog.ts';
+import type { Model } from '../graphql/model/model.ts';
+import type { Omission } from '../graphql/model/model-context.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 
 /**
  * `error`: breaks the API or allows visitors what cannot be intended. `warning`: may be intended. `note`: information.
  */
-export type Severity = 'error' | 'warning' | 'note';
+export const severities = ['error', 'warning', 'note'] as const;
+
+/** One of them. */
+export type Severity = (typeof severities)[number];
 
 /** Kinds of findings: stable names, for programs that read the report. */
 export const findingKinds = [

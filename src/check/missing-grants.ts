@@ -3,8 +3,8 @@
  * missing grant is often meant, so every statement is left to a person.
  */
 import pluralize from 'pluralize';
-import { grantStatement } from '../../graphql/model/missing-grant.ts';
-import { type Grant, type Omission, pathIn } from '../../graphql/model/model-context.ts';
+import { grantStatement } from '../graphql/model/missing-grant.ts';
+import { type Grant, type Omission, pathIn } from '../graphql/model/model-context.ts';
 import { ignoredByComments } from './check-api.ts';
 import { type CheckScope, type Finding, firstOf, type RoleModel, remark } from './finding.ts';
 

@@ -1,6 +1,6 @@
 /** Which claims and headers an expression reads, as PostgreSQL prints it and as people write it. */
 import { describe, expect, test } from 'vitest';
-import { type PassingRoutines, readsOf } from '../../../src/cli/check/claim-reads.ts';
+import { type PassingRoutines, readsOf } from '../../../src/check/claim-reads.ts';
 
 const passing: PassingRoutines = new Map([
   ['jwt', { source: 'claims', passes: 'all' }],

@@ -2,8 +2,8 @@
  * The check of `pgreflect check` for routines that run with the rights of their owner. What else needs such a routine
  * decides what is safe to do about it: a policy, a view or the text of another routine may call it.
  */
-import { quoteName } from '../../graphql/catalog/quote-name.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { quoteName } from '../graphql/catalog/quote-name.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import { ignoredByComments } from './check-api.ts';
 import { asStatement, type Check, type Finding, firstOf, remark } from './finding.ts';
 import { findReachedRoutines, type ReachedRoutines } from './reached-routines.ts';

@@ -2,9 +2,9 @@
  * The check of `pgreflect check` for tables and views that row security does not protect. A view that is to run with the
  * rights of its callers may change what it says, so the advice names what changes, and the other choices.
  */
-import { ignoreFix } from '../../graphql/model/comments/comment-fix.ts';
-import { commentsOnly, createContext } from '../../graphql/model/model-context.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { ignoreFix } from '../graphql/model/comments/comment-fix.ts';
+import { commentsOnly, createContext } from '../graphql/model/model-context.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import { asStatement, type Check, type CheckScope, type Finding, firstOf, remark } from './finding.ts';
 
 interface OpenTable

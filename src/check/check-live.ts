@@ -2,7 +2,7 @@
  * The check of `pgreflect check` for claims and headers that policies, views and functions read, and that live queries do
  * not pass on: `--live-claims` and `--live-headers` leave them out, so that what depends on them finds nothing.
  */
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import { type PassingRoutine, type PassingRoutines, readsOf, type Source } from './claim-reads.ts';
 import { type Check, type Finding, firstOf } from './finding.ts';
 import { nameFinder } from './reached-routines.ts';

@@ -1,6 +1,6 @@
 /** The triggers that record which tables change (sql/live.sql), for `init` and `check`. */
-import type { Queryable } from '../../postgres/system/queryable.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import type { Queryable } from '../postgres/system/queryable.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
 
 /** What they run. */
 export const changeFunction = 'pgreflect.note_live_change()';

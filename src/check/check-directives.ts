@@ -3,13 +3,13 @@
  * and tags of PostGraphile. The gateway must accept them, because pg_graphql does.
  */
 import { snakeCase } from 'change-case';
-import { nearestName } from '../../config/nearest-name.ts';
-import type { Catalog, CommentedObject } from '../../graphql/catalog/catalog.ts';
-import type { Keys } from '../../graphql/model/comments/comment-fix.ts';
-import { type DirectiveHolder, directiveHolders } from '../../graphql/model/comments/commented-objects.ts';
-import { commentsOnly, createContext } from '../../graphql/model/model-context.ts';
-import { isObject } from '../../shared/json.ts';
-import { withoutPauses } from '../../shared/slices.ts';
+import { nearestName } from '../config/nearest-name.ts';
+import type { Catalog, CommentedObject } from '../graphql/catalog/catalog.ts';
+import type { Keys } from '../graphql/model/comments/comment-fix.ts';
+import { type DirectiveHolder, directiveHolders } from '../graphql/model/comments/commented-objects.ts';
+import { commentsOnly, createContext } from '../graphql/model/model-context.ts';
+import { isObject } from '../shared/json.ts';
+import { withoutPauses } from '../shared/slices.ts';
 import { type Finding, findingKinds, firstOf } from './finding.ts';
 
 /** The values of a key: switches are parsed leniently here; other values are checked when the directive is read. */

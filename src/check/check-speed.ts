@@ -2,10 +2,10 @@
  * Checks of `pgreflect check` for requests that slow down as tables grow: missing indexes, and policies that compute
  * the same value for every row. One check per function; the statements are in `sql/`.
  */
-import { type Column, comparedAs } from '../../graphql/model/model.ts';
-import { isJson, isSearchable } from '../../graphql/model/tables/columns.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import { portableSql } from '../../shared/portable-sql.ts';
+import { type Column, comparedAs } from '../graphql/model/model.ts';
+import { isJson, isSearchable } from '../graphql/model/tables/columns.ts';
+import { loadSqlFile } from '../postgres/system/sql-file.ts';
+import { portableSql } from '../shared/portable-sql.ts';
 import { asStatement, type Check, type CheckScope, type Checks, type Finding, statementCheck } from './finding.ts';
 import { comparesColumn, wrapCalls } from './policy-expression.ts';
 
