@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { createAuthPool } from './auth/auth-pool.ts';
 import { type OpenAuth, openAuth } from './auth/open-auth.ts';
 import type { PasswordHasher } from './auth/secrets/passwords.ts';
-import { createRateLimiter } from './auth/store/rate-limit.ts';
 import { type AppliedChange, changeOptions } from './change-options.ts';
 import { type Config, hasAdminConnection } from './config/config.ts';
 import { LiveConfig } from './config/live-config.ts';
@@ -23,7 +22,7 @@ import { readAccessOverview } from './management/access/read-access.ts';
 import { isProjectToken, mayReadEmails, mayReadSchemas } from './management/authorize.ts';
 import { createOperatorCheck } from './management/find-operator.ts';
 import { type Management, openManagement } from './management/open-management.ts';
-import type { ManagementParts, RequestKind } from './management/routes/management-parts.ts';
+import type { ManagementParts } from './management/routes/management-parts.ts';
 import type { AuthStart } from './management/templates/configured-templates.ts';
 import type { OwnPool } from './postgres/migrations/own-pool.ts';
 import { runStatements } from './postgres/system/run-statements.ts';
@@ -145,7 +144,7 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
     const authenticate = await createAuthenticator(config, clock);
     const { hasher, minRefusalMs } = extras;
     const given = { hasher, minRefusalMs, database: authPool, configStore: management.store, onLost: graphql.suspect };
-    const findOperator = config.managementApiEnabled ? createOperatorCheck(countedProject(parts)) : null;
+    const findOperator = config.managementApiEnabled ? createOperatorCheck(management.counted) : null;
     const { verifyToken } = authenticate;
     parts.auth = await openAuth({ config, clock, observe, tracer, findOperator, verifyToken, ...given });
     opened.defer(() => parts.auth?.stop());
@@ -303,31 +302,11 @@ function inboxParts({ inbox, isCaptured }: OpenAuth, { config, management }: Par
   return { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject };
 }
 
-/** The project, and the counts of its access tokens. */
-function countedProject({
-  config,
-  clock,
-  authPool,
-  management,
-}: Parts): Pick<ManagementParts, 'project' | 'takeRequest' | 'perMinute'> {
-  const limiter = createRateLimiter(authPool, () => clock.now());
-  return {
-    project: management.project,
-    perMinute: config.managementRateLimit,
-    takeRequest: (tokenId: string, kind: RequestKind, limit: number) =>
-      limiter.take(`management:${kind === 'request' ? '' : `${kind}:`}${tokenId}`, {
-        kind: 'window',
-        limit,
-        windowMs: 60_000,
-      }),
-  };
-}
-
 function managementParts(parts: Parts, inTurn: ReturnType<typeof runInTurn>, gather?: Gather): ManagementParts {
-  const { config, graphql, auth } = parts;
+  const { config, graphql, management, auth } = parts;
   const services = auth?.auth.services ?? null;
   return {
-    ...countedProject(parts),
+    ...management.counted,
     deliver: services?.sendTestEmail ?? null,
     receiveEvents: services?.receiveEvents ?? null,
     describeSchema: createSchemaDescriber(graphql.reflector),

@@ -1,4 +1,5 @@
 /** Opens the management API of a gateway: the configuration store, kept current by notifications, and its project. */
+import { createRateLimiter } from '../auth/store/rate-limit.ts';
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../config/keys.ts';
 import type { OwnPool } from '../postgres/migrations/own-pool.ts';
@@ -12,6 +13,7 @@ import type { Observe } from '../shared/observation.ts';
 import { ConfigStore } from './config-store.ts';
 import type { ManagedProject } from './managed-project.ts';
 import { createProjectRef } from './project-ref.ts';
+import type { ManagementParts } from './routes/management-parts.ts';
 import { createSecretDigest } from './secret-digest.ts';
 import { configChannel } from './stored-config.ts';
 import { type AuthStart, ConfiguredTemplates } from './templates/configured-templates.ts';
@@ -32,6 +34,8 @@ interface ManagementSetup {
 export interface Management {
   readonly store: ConfigStore;
   readonly project: ManagedProject;
+  /** The project, and the counts of its access tokens. */
+  readonly counted: Pick<ManagementParts, 'project' | 'takeRequest' | 'perMinute'>;
   /** Resolves when stored values and email bodies were read, or could not be. */
   readonly loaded: Promise<void>;
   /** Sets other start values; stored values still override them. Resolves when they apply. */
@@ -86,9 +90,21 @@ export function openManagement({ config, authUrl, pool, clock, observe }: Manage
     clock,
     observe,
   };
+  const limiter = createRateLimiter(pool, () => clock.now());
+  const counted: Management['counted'] = {
+    project,
+    perMinute: config.managementRateLimit,
+    takeRequest: (tokenId, kind, limit) =>
+      limiter.take(`management:${kind === 'request' ? '' : `${kind}:`}${tokenId}`, {
+        kind: 'window',
+        limit,
+        windowMs: 60_000,
+      }),
+  };
   return {
     store,
     project,
+    counted,
     loaded,
     configure: (start) => templates.replace(start),
     stop: async () => {
