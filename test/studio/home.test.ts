@@ -88,7 +88,7 @@ test('an unknown page leads home, and a page that is first opened while the serv
   const start = await studio.stop();
   await page.getByRole('link', { name: 'Live', exact: true }).click();
   await page.getByText('The server is not responding.').waitFor();
-  await page.getByText('The page opens as soon as the server is back.').waitFor();
+  await page.getByText('The page opens as soon as requests can be answered.').waitFor();
   await start();
   await page.getByRole('heading', { name: 'Live' }).waitFor();
   await page.getByText('Nobody subscribes now').waitFor();

@@ -5,11 +5,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, expect, onTestFinished, vi } from 'vitest';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { ref } from '../management/management.ts';
 import { openBrowser } from '../support/browser.ts';
+import { type Forwarder, startForwarder } from '../support/forwarder.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { anonKey, serviceKey, testConfig } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -59,7 +60,23 @@ export interface TestStudio {
 const firstExample = 'examples/shop/queries/01-first-products.graphql';
 
 /** Starts a local project; stopped after the test file. @param operations Its examples; the first is what GraphiQL begins with. */
-export async function startStudio(...operations: readonly string[]): Promise<TestStudio> {
+export function startStudio(...operations: readonly string[]): Promise<TestStudio> {
+  return openStudio(operations, (url) => url);
+}
+
+/** The same, and what takes the database away from it. */
+export async function startFragileStudio(): Promise<TestStudio & { readonly forwarder: Forwarder }> {
+  const forwarder = await startForwarder();
+  const studio = await openStudio([], (url) => {
+    const through = new URL(url);
+    forwarder.target = new URL(url);
+    return Object.assign(through, { hostname: '127.0.0.1', port: String(forwarder.port) }).href;
+  });
+  return { ...studio, forwarder };
+}
+
+/** @param through The connection string for one of the database. */
+async function openStudio(operations: readonly string[], through: (url: string) => string): Promise<TestStudio> {
   const examples = operations.length > 0 ? operations : [read(firstExample)];
   const browser = await openBrowser();
   const database = await createAuthDatabase(read('examples/shop/schema.sql'), read('examples/shop/data.sql'));
@@ -67,7 +84,7 @@ export async function startStudio(...operations: readonly string[]): Promise<Tes
   const port = await findFreePort();
   const url = `http://localhost:${port}`;
   const takeTab = tabsOf(browser, url);
-  const start = () => startProject(database, port, examples);
+  const start = () => startProject(database, port, examples, through);
   let gateway: Gateway = await start();
   afterAll(() => gateway.stop());
   return {
@@ -101,10 +118,15 @@ export async function startStudio(...operations: readonly string[]): Promise<Tes
   };
 }
 
-function startProject(database: TestDatabase, port: number, examples: readonly string[]): Promise<Gateway> {
+function startProject(
+  database: TestDatabase,
+  port: number,
+  examples: readonly string[],
+  through: (url: string) => string,
+): Promise<Gateway> {
   const config: Config = testConfig({
-    databaseUrl: database.urlAs('authenticator', 'test'),
-    adminDatabaseUrl: database.url,
+    databaseUrl: through(database.urlAs('authenticator', 'test')),
+    adminDatabaseUrl: through(database.url),
     schemas: ['public'],
     localProject: true,
     exampleOperations: examples,
@@ -223,15 +245,8 @@ export async function chooseUser(page: Page, label: string, address: string): Pr
 /** Goes to a page by the menu, which is behind a button where there is little room. */
 export async function followMenu(page: Page, title: string): Promise<void> {
   const menu = page.getByRole('button', { name: 'Menu' });
-  const link = page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name: title, exact: true });
-  // The frame of a page that is not there yet gives way to the page's own, and its menu with it.
-  await vi.waitFor(
-    async () => {
-      if (!(await link.isVisible()) && (await menu.isVisible())) await menu.click({ timeout: 2000 });
-      await link.click({ timeout: 2000 });
-    },
-    { timeout: 60_000 },
-  );
+  if (await menu.isVisible()) await menu.click();
+  await page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name: title, exact: true }).click();
 }
 
 /** What axe-core finds wrong with the page: rule and place. Editors get their labels a moment after they are shown. */

@@ -6,7 +6,7 @@ import { CloseIcon, LeaveIcon, MenuIcon, SearchIcon, ThemeIcon } from './compone
 import { Link } from './components/link.tsx';
 import { Toasts } from './components/toasts.tsx';
 import { menuParts, type StudioPage, studioPages } from './pages.tsx';
-import { isServerThere } from './shared/api.ts';
+import { outage } from './shared/api.ts';
 import { projectName, session, signOut } from './shared/session.ts';
 import { useMedia, useStore } from './shared/store.ts';
 import { theme, themes } from './shared/theme.ts';
@@ -149,12 +149,12 @@ function ThemeButton() {
 }
 
 function ServerNotice() {
-  const isThere = useStore(isServerThere);
+  const reason = useStore(outage);
   return (
     <div role="status">
-      {!isThere && (
+      {reason !== null && (
         <p className="notice warning">
-          <strong>The server is not responding.</strong> The studio retries every two seconds. What you typed is kept.
+          <strong>{reason}</strong> The studio retries every two seconds. What you typed is kept.
         </p>
       )}
     </div>

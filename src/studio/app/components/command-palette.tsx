@@ -2,6 +2,7 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { lazy, Suspense, useEffect } from 'react';
 import { createStore, type Store, useStore } from '../shared/store.ts';
+import { FaultBoundary } from './fault-boundary.tsx';
 import './command-palette.css';
 
 /** Whether it is open. */
@@ -33,9 +34,11 @@ export function CommandPalette() {
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Viewport className="dialog-place palette-place">
           <Dialog.Popup className="dialog palette" aria-label="Go to or run">
-            <Suspense fallback={null}>
-              <CommandList onDone={() => isPaletteOpen.set(false)} />
-            </Suspense>
+            <FaultBoundary>
+              <Suspense fallback={null}>
+                <CommandList onDone={() => isPaletteOpen.set(false)} />
+              </Suspense>
+            </FaultBoundary>
           </Dialog.Popup>
         </Dialog.Viewport>
       </Dialog.Portal>

@@ -1,7 +1,7 @@
 /**
  * Requests to the gateway: JSON in, JSON out, failures as `ApiError`.
  *
- * Whether the server is reachable is a shared value: a failed request starts polling until it is back.
+ * Why the server cannot answer is a shared value: a request that fails because of that starts polling until it can.
  */
 import type { ChangeProblem } from '../../../management/management-error.ts';
 import { createStore, type Store } from './store.ts';
@@ -44,8 +44,10 @@ export interface ApiRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Whether the server answered the last request. */
-export const isServerThere: Store<boolean> = createStore(true);
+/** Why requests cannot be answered now, in one sentence, as `/ready` gives it; null: nothing is known against it. */
+export const outage: Store<string | null> = createStore<string | null>(null);
+
+const isSilent = 'The server is not responding.';
 
 const lookAgainMs = 2000;
 
@@ -69,13 +71,31 @@ export async function ask<T>(
     });
   } catch {
     signal?.throwIfAborted();
-    noteAbsence();
-    throw new ApiError(0, 'unreachable', 'The server is not responding.');
+    noteOutage();
+    throw unreachable();
   }
   const text = await response.text();
   const value = response.headers.get('content-type')?.includes('json') ? readJson(text) : text;
   if (response.ok) return { body: value as T, headers: response.headers };
-  throw toError(response.status, value);
+  throw await explainError(toError(response.status, value));
+}
+
+/** No answer came. */
+export function unreachable(): ApiError {
+  return new ApiError(0, 'unreachable', isSilent);
+}
+
+/** A failure of the server itself says why, if no request can be answered now. */
+export async function explainError(error: ApiError): Promise<ApiError> {
+  const reason = await findReason(error.status);
+  return reason === null ? error : new ApiError(error.status, error.code, reason);
+}
+
+/** Why no request can be answered now, after one that failed with this status; null: another cause. */
+export async function findReason(status: number): Promise<string | null> {
+  const reason = status < 500 ? null : await findOutage();
+  if (reason !== null) noteOutage(reason);
+  return reason;
 }
 
 /** The data of server-sent events, with headers, unlike `EventSource`. @throws ApiError as `ask` */
@@ -86,13 +106,14 @@ export async function* openEvents(
 ): AsyncGenerator<string> {
   try {
     const response = await fetch(path, { headers: { ...mark, ...headers }, signal });
-    if (!response.ok || response.body === null) throw toError(response.status, readJson(await response.text()));
+    if (!response.ok || response.body === null)
+      throw await explainError(toError(response.status, readJson(await response.text())));
     for await (const { data } of readEvents(response.body)) if (data !== null) yield data;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ApiError) throw error;
-    noteAbsence();
-    throw new ApiError(0, 'unreachable', 'The server is not responding.');
+    noteOutage();
+    throw unreachable();
   }
 }
 
@@ -139,14 +160,36 @@ function toError(status: number, value: unknown): ApiError {
   return new ApiError(status, String(code ?? first?.extensions?.code ?? status), text, problems);
 }
 
-/** Call when a request had no answer: starts polling the server. */
-export function noteAbsence(): void {
-  if (!isServerThere.get()) return;
-  isServerThere.set(false);
+/** Why requests cannot be answered now; null: they can. */
+async function findOutage(): Promise<string | null> {
+  const response = await fetch('/ready').catch(() => null);
+  if (response?.ok) return null;
+  const body = response === null ? null : readJson(await response.text().catch(() => ''));
+  // What stands before a server that is away answers for it.
+  return (body as { readonly reason?: string } | null)?.reason ?? isSilent;
+}
+
+/** Call when a request could not be answered: asks again and again until requests can be. */
+export function noteOutage(reason: string = isSilent): void {
+  const isNew = outage.get() === null;
+  outage.set(reason);
+  if (!isNew) return;
   const look = async (): Promise<void> => {
-    const response = await fetch('/ready').catch(() => null);
-    if (response?.ok) isServerThere.set(true);
-    else setTimeout(look, lookAgainMs);
+    outage.set(await findOutage());
+    if (outage.get() !== null) setTimeout(look, lookAgainMs);
   };
   setTimeout(look, lookAgainMs);
+}
+
+/** Resolves when requests can be answered, as far as is known. */
+export function whenAnswered(): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (outage.get() !== null) return;
+      leave();
+      resolve();
+    };
+    const leave = outage.subscribe(look);
+    look();
+  });
 }

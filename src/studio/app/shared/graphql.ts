@@ -1,5 +1,5 @@
 /** Runs operations as a chosen caller. */
-import { ApiError, noteAbsence } from './api.ts';
+import { ApiError, explainError, noteOutage } from './api.ts';
 import { type Caller, credentialsOf, servicePath } from './caller.ts';
 import { type GraphqlError, isRefused, type Operation, sendOperation, subscribe } from './send-operation.ts';
 import { expireSession, session } from './session.ts';
@@ -23,12 +23,12 @@ export async function runAs<T>(caller: Caller, operation: Operation, signal: Abo
   const asked = session.get();
   const { path, headers } = await credentialsOf(caller);
   const { status, result } = await sendOperation(operation, headers, path, signal).catch((error: unknown) => {
-    if (error instanceof ApiError) noteAbsence();
+    if (error instanceof ApiError) noteOutage();
     throw error;
   });
   if (status === 401 && path === servicePath && asked.kind !== 'none') expireSession(asked.token);
   const [error] = result.errors ?? [];
-  if (error !== undefined) throw new OperationError(status, error);
+  if (error !== undefined) throw await explainError(new OperationError(status, error));
   return result.data as T;
 }
 
@@ -46,7 +46,7 @@ export async function* subscribeAs<T>(caller: Caller, operation: Operation, sign
       yield result.data as T;
     }
   } catch (error) {
-    if (error instanceof ApiError && error.status === 0) noteAbsence();
+    if (error instanceof ApiError && error.status === 0) noteOutage();
     throw error;
   }
 }

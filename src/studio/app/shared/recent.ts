@@ -5,7 +5,7 @@ import { type Answer, useAnswer } from './requests.ts';
 import { askProject } from './session.ts';
 
 /** Reads again after each answer or failure. In a tab that nobody sees it ends, and the return to the window begins it again. */
-function useAgain({ value, problem, readAgain }: Answer<unknown>, afterMs: number): void {
+export function useAgain({ value, problem, readAgain }: Answer<unknown>, afterMs: number): void {
   useEffect(() => {
     if (value === null && problem === null) return;
     const timer = setTimeout(() => !document.hidden && readAgain(), afterMs);

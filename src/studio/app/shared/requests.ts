@@ -1,6 +1,6 @@
 /** Requests in components: the answer, the error, and form fields. */
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { ApiError, isServerThere } from './api.ts';
+import { ApiError, outage } from './api.ts';
 import { session } from './session.ts';
 import { useStore } from './store.ts';
 
@@ -25,7 +25,7 @@ export function useAnswer<T>(key: string | null, read: (signal: AbortSignal) => 
   const [reading, setReading] = useState(0);
   const latest = useRef(read);
   latest.current = read;
-  const isThere = useStore(isServerThere);
+  const isThere = useStore(outage) === null;
   const { kind } = useStore(session);
   const readAgain = useRef(() => setReading((count) => count + 1)).current;
   const pending = useRef({ isReading: false, isStale: false }).current;
@@ -55,7 +55,7 @@ export function useAnswer<T>(key: string | null, read: (signal: AbortSignal) => 
     return () => {
       pending.isReading = false;
       // A request that fails because the server is gone must still report that.
-      if (isServerThere.get()) leaving.abort();
+      if (outage.get() === null) leaving.abort();
     };
   }, [key, reading, isThere, kind]);
   useEffect(() => {

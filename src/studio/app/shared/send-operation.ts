@@ -1,5 +1,5 @@
 /** Sends operations to the API with given headers, and reads the answers. */
-import { ApiError, readEvents } from './api.ts';
+import { readEvents, unreachable } from './api.ts';
 import type { Credentials } from './caller.ts';
 
 /** An operation, as requests name its parts. */
@@ -38,7 +38,7 @@ export async function sendOperation(
     return { status: response.status, result: (await response.json()) as Result };
   } catch {
     signal?.throwIfAborted();
-    throw new ApiError(0, 'unreachable', 'The server is not responding.');
+    throw unreachable();
   }
 }
 
@@ -97,7 +97,7 @@ async function* readAnswers(
       yield answer;
     }
   } catch {
-    if (!left.signal.aborted) throw new ApiError(0, 'unreachable', 'The server is not responding.');
+    if (!left.signal.aborted) throw unreachable();
   } finally {
     left.abort();
   }

@@ -6,7 +6,7 @@
  */
 import type { operatorTokenCommand } from '../../../management/tokens/access-tokens.ts';
 import type { StudioProject } from '../../routes/studio-project.ts';
-import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
+import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer, outage, whenAnswered } from './api.ts';
 import { createStore, type Store, useStore } from './store.ts';
 import { mayLose } from './unsaved.ts';
 
@@ -25,7 +25,7 @@ export const tokenCommand: typeof operatorTokenCommand =
 const storageName = 'pgreflect:access-token';
 
 /**
- * Signs in with the one-time token of the address, otherwise with the tab's token.
+ * Signs in with the one-time token of the address, otherwise with the tab's token; waits while that cannot be answered.
  *
  * @returns Why there is no session although there should be one; null otherwise.
  */
@@ -34,15 +34,29 @@ export async function enterByTicket(): Promise<string | null> {
   if (ticket !== null) history.replaceState(null, '', location.pathname + location.search);
   const kept = sessionStorage.getItem(storageName);
   try {
-    if (kept !== null && (await enterIfGood(kept))) return null;
+    if (kept !== null && (await insist(() => enterIfGood(kept)))) return null;
     if (ticket === null) return null;
-    const { body } = await ask<{ accessToken: string }>('/studio/session', { method: 'POST', body: { token: ticket } });
-    await signIn(body.accessToken);
+    const { body } = await insist(() =>
+      ask<{ accessToken: string }>('/studio/session', { method: 'POST', body: { token: ticket } }),
+    );
+    await insist(() => signIn(body.accessToken));
     return null;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status !== 401) return error.message;
     return 'This link was already used or has expired. Sign in with the access token printed next to it.';
+  }
+}
+
+/** Tries again after each outage. */
+async function insist<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (outage.get() === null) throw error;
+      await whenAnswered();
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 /** The rows of a view: loaded page after page by the cursor, and kept until another view takes their place. */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError, isServerThere } from '../../shared/api.ts';
+import { ApiError, outage } from '../../shared/api.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { runAs, subscribeAs } from '../../shared/graphql.ts';
 import type { RoleTable } from '../../shared/role-schema.ts';
@@ -62,7 +62,7 @@ const nothing: Omit<Loaded, 'key'> = {
 /** Hook: the rows. @param table Null: not known yet. @param isLive Shows the first page alone, as it changes. */
 export function useRows(table: RoleTable | null, caller: Caller, view: View, isLive: boolean): Rows {
   const [reading, setReading] = useState(0);
-  const isThere = useStore(isServerThere);
+  const isThere = useStore(outage) === null;
   const { kind } = useStore(session);
   const key = JSON.stringify([table?.role, table?.name, caller, view, isLive]);
   const [state, setLoaded] = useState<Loaded>({ ...nothing, key });

@@ -1,6 +1,6 @@
 /** The fetcher of the GraphQL page: sends as the selected caller, and reports the answers to the page. */
 import { useMemo, useRef } from 'react';
-import { ApiError, noteAbsence } from '../../shared/api.ts';
+import { ApiError, findReason, noteOutage } from '../../shared/api.ts';
 import { type Caller, credentialsOf, servicePath } from '../../shared/caller.ts';
 import { isRefused, type Result, sendOperation, subscribe } from '../../shared/send-operation.ts';
 import { expireSession, session } from '../../shared/session.ts';
@@ -56,6 +56,7 @@ async function send(
       return subscribe(params, credentials, (answer) => noteRefusal(isRefused(answer), answer));
     const { status, result } = await sendOperation(params, headers, path);
     noteRefusal(status === 401, result);
+    await findReason(status);
     if (isIntrospection(params)) onIntrospection(introspectionRefusal(result));
     else {
       const { query, operationName = null, variables = null } = params;
@@ -64,7 +65,7 @@ async function send(
     return result;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.status === 0) noteAbsence();
+    if (error.status === 0) noteOutage();
     onProblem(error);
     return asResult(error.message);
   }

@@ -5,7 +5,8 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Link } from '../../components/link.tsx';
 import { Fault, OperatorsOnly } from '../../components/problem.tsx';
 import { RequestsChart } from '../../components/usage-charts.tsx';
-import { useUsage } from '../../shared/recent.ts';
+import { outage } from '../../shared/api.ts';
+import { useAgain, useUsage } from '../../shared/recent.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { askProject, session, useMayOperate } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
@@ -26,19 +27,20 @@ export function HomePage() {
 }
 
 function Home() {
-  const { value: health, problem } = useAnswer(
-    'health',
-    async (signal) => (await askProject<ProjectHealth>('health', { signal })).body,
-  );
+  const answer = useAnswer('health', async (signal) => (await askProject<ProjectHealth>('health', { signal })).body);
+  // Also tells when requests cannot be answered any more.
+  useAgain(answer, 10_000);
+  const { value: health, problem } = answer;
+  const reason = useStore(outage);
   const { value: usage } = useUsage();
   const requests = usage?.minutes.reduce((sum, minute) => sum + minute.requests, 0) ?? 0;
   return (
     <div className="home">
-      <Fault>{problem?.message}</Fault>
+      <Fault>{reason === null && problem?.message}</Fault>
       <div className="home-columns">
         <div className="home-column">
           <section className="home-card home-health" aria-label="Health">
-            {health !== null && <Health health={health} />}
+            {reason !== null ? <State state="bad" worries={[reason]} /> : health !== null && <Health health={health} />}
           </section>
           <section className="home-card home-hour" aria-label="Last hour">
             {usage !== null && <RequestsChart usage={usage} />}
@@ -84,15 +86,18 @@ const transports = {
   hook: 'a hook',
 } as const;
 
-function Health({ health }: { readonly health: ProjectHealth }) {
-  const { versions, database, schemaAgeSeconds, isLiveExact, roles, mail, isReady } = health;
-  const worries = worriesOf(health);
-  const state = !isReady ? 'bad' : worries.length > 0 ? 'mixed' : 'well';
-  const title = { bad: 'Requests cannot be answered', mixed: 'Look at this', well: 'All is well' }[state];
+const titles = { bad: 'Requests cannot be answered', mixed: 'Look at this', well: 'All is well' } as const;
+
+interface StateProps {
+  readonly state: keyof typeof titles;
+  readonly worries: readonly ReactNode[];
+}
+
+function State({ state, worries }: StateProps) {
   return (
     <>
       <h2 className="home-state" data-state={state}>
-        {title}
+        {titles[state]}
       </h2>
       {worries.length > 0 && (
         <ul className="home-worries">
@@ -102,6 +107,16 @@ function Health({ health }: { readonly health: ProjectHealth }) {
           ))}
         </ul>
       )}
+    </>
+  );
+}
+
+function Health({ health }: { readonly health: ProjectHealth }) {
+  const { versions, database, schemaAgeSeconds, isLiveExact, roles, mail, isReady } = health;
+  const worries = worriesOf(health);
+  return (
+    <>
+      <State state={!isReady ? 'bad' : worries.length > 0 ? 'mixed' : 'well'} worries={worries} />
       <dl className="home-facts">
         <Fact name="Database">
           PostgreSQL {versions.postgres}, {database.name}
