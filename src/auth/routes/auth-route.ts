@@ -6,7 +6,7 @@ import { authPath } from '../../server/paths.ts';
 import { routesOf } from '../../server/route.ts';
 import type { AuthAttempt } from '../../shared/observation.ts';
 import { AuthError, type AuthErrorCode } from '../model/auth-error.ts';
-import { admitOperator } from './admit-operator.ts';
+import { admitOperator, readmitOperator } from './admit-operator.ts';
 import { adminRoutes } from './auth-admin-routes.ts';
 import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
 import { adminFactorRoutes, factorRoutes } from './auth-factor-routes.ts';
@@ -80,7 +80,10 @@ function addRoute(scope: FastifyInstance, route: AuthRoute, parts: HttpParts, au
         return sendReply(request, reply, asLinkPage(request, answer, auth.knownConfig().site_url));
       },
     }),
-    handler: async (request, reply) => sendReply(request, reply, await run(route, request, auth)),
+    handler: async (request, reply) => {
+      await readmitOperator(request, auth);
+      return sendReply(request, reply, await run(route, request, auth));
+    },
   });
 }
 

@@ -11,6 +11,7 @@ import { countedAs } from '../../server/caller/client-address.ts';
 import { frameworkStatus } from '../../server/framework-status.ts';
 import { projectPath } from '../../server/paths.ts';
 import { routesOf } from '../../server/route.ts';
+import { hasSlowBody, noteSlowBody } from '../../server/slow-bodies.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { authorizeCaller } from '../authorize.ts';
@@ -21,7 +22,7 @@ import { accessRoutes } from './access-routes.ts';
 import { activityRoutes } from './activity-routes.ts';
 import { databaseRoutes } from './database-routes.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
-import { type ManagementParts, maxManagementBodyBytes, type RequestKind } from './management-parts.ts';
+import { type ManagementParts, maxManagementBodyBytes } from './management-parts.ts';
 import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
 
 const ofTokens: readonly ManagementRoute[] = routesOf(
@@ -52,18 +53,25 @@ export async function registerManagementRoutes(
 function addRoute(scope: FastifyInstance, parts: ManagementParts, route: ManagementRoute): void {
   const { method, path, access, failure, kind = 'request', run } = route;
   const callers = new WeakMap<FastifyRequest, ManagementCaller>();
+  const authorize = async (request: FastifyRequest, isNew: boolean): Promise<ManagementCaller> => {
+    const caller = await authorizeRequest(parts, request);
+    if (isNew) await countRequest(parts, caller, kind);
+    demand(caller, access);
+    return caller;
+  };
   scope.route({
     method,
     url: `${projectPath}${path}`,
     ...(method !== 'GET' && { bodyLimit: maxManagementBodyBytes }),
     // Before the body is received: a client without a token must not make us buffer two megabytes.
     onRequest: async (request) => {
-      const caller = await authorizeRequest(parts, request, kind);
-      demand(caller, access);
-      callers.set(request, caller);
+      await noteSlowBody(request);
+      callers.set(request, await authorize(request, true));
     },
     handler: async (request, reply) => {
-      const caller = callers.get(request) as ManagementCaller;
+      const caller = hasSlowBody(request)
+        ? await authorize(request, false)
+        : (callers.get(request) as ManagementCaller);
       return send(reply, await masked(failure, async () => run(parts, request, { caller, reply })));
     },
   });
@@ -112,12 +120,10 @@ function refuseOthers(scope: FastifyInstance, path: string): void {
   });
 }
 
-async function authorizeRequest(parts: ManagementParts, request: FastifyRequest, kind: RequestKind) {
+function authorizeRequest({ project }: ManagementParts, request: FastifyRequest): Promise<ManagementCaller> {
   const { ref } = request.params as { readonly ref: string };
   const token = readBearerToken(request.headers.authorization);
-  const caller = await authorizeCaller(parts.project, ref, { token, from: countedAs(null, request.state.address) });
-  await countRequest(parts, caller, kind);
-  return caller;
+  return authorizeCaller(project, ref, { token, from: countedAs(null, request.state.address) });
 }
 
 function send(reply: FastifyReply, value: unknown): FastifyReply {

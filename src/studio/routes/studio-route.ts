@@ -9,6 +9,7 @@ import { ManagementError } from '../../management/management-error.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
 import { studioPath } from '../../server/paths.ts';
 import { routesOf } from '../../server/route.ts';
+import { hasSlowBody, noteSlowBody } from '../../server/slow-bodies.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { registerInbox } from './inbox-route.ts';
@@ -42,10 +43,14 @@ function addRoute(scope: FastifyInstance, route: StudioRoute, parts: OperationPa
     ...(maxBodyBytes !== undefined && { bodyLimit: maxBodyBytes }),
     // Before the body is received.
     onRequest: async (request) => {
-      if (access !== 'anyone') callers.set(request, await verify(request));
+      if (access === 'anyone') return;
+      await noteSlowBody(request);
+      callers.set(request, await verify(request));
     },
-    handler: async (request, reply) =>
-      route.run({ parts, studio, verify, request, reply }, callers.get(request) as ManagementCaller),
+    handler: async (request, reply) => {
+      if (hasSlowBody(request)) callers.set(request, await verify(request));
+      return route.run({ parts, studio, verify, request, reply }, callers.get(request) as ManagementCaller);
+    },
   });
 }
 
