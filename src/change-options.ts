@@ -51,10 +51,14 @@ export async function changeOptions({ live, authenticate, auth }: ChangingParts,
 
 /** What to say where API keys of a new signing key are refused, and old ones stay good, because the configuration has one. */
 function fixedKeysOf(changed: readonly string[], { anonKey, serviceKey, localProject }: Config): readonly string[] {
-  const given = Object.entries({ anonKey, serviceKey }).filter(([name, key]) => key !== null && !changed.includes(name));
+  const given = Object.entries({ anonKey, serviceKey }).filter(
+    ([name, key]) => key !== null && !changed.includes(name),
+  );
   if (given.length === 0 || localProject || !changed.some((name) => signingNames.has(name))) return [];
   const names = given.map(([name]) => namedInFile(name)).join(' and ');
-  return [`${names}: set, so no API key of another signing key is accepted. Remove what sets them, or set the new ones.`];
+  return [
+    `${names}: set, so no API key of another signing key is accepted. Remove what sets them, or set the new ones.`,
+  ];
 }
 
 interface CheckedLogin {
