@@ -84,7 +84,7 @@ describe.each(['20.20.2', named[0]!])('on Node %s', (node) => {
     ['command', 'SIGINT', ['node_modules/.bin/pgreflect', 'start']],
     ['command', 'SIGKILL', ['npx', 'pgreflect', 'start']],
     ['command', 'SIGTERM', ['npx', 'pgreflect', 'start']],
-    ['command', 'SIGINT', ['npx', 'pgreflect', 'start']],
+    ['terminal', 'SIGINT', ['npx', 'pgreflect', 'start']],
     ['command', 'SIGKILL', ['npm', 'start', '--']],
     ['gateway', 'SIGKILL', ['npm', 'start', '--']],
     ['command', 'SIGTERM', ['npm', 'start', '--']],
@@ -94,7 +94,8 @@ describe.each(['20.20.2', named[0]!])('on Node %s', (node) => {
     const { pid, ended, gateway } = await startFamily([...words, '--empty', '--port', '0'], { directory, environment });
     const family = familyOf(pid);
     expect(family.some(({ command }) => command.includes('postgres'))).toBe(true);
-    process.kill(victim === 'command' ? pid : gateway(), signal);
+    // Ctrl-C reaches each process of the terminal. Of a SIGINT to npm alone, a shell in between tells nobody.
+    process.kill({ terminal: -pid, command: pid, gateway: gateway() }[victim], signal);
     await ended;
     await untilGone(family);
   });
