@@ -127,6 +127,33 @@ test('a search looks at a limited number of rows, and its cursor goes on where i
   expect([isEstimated, Math.round(total / 6000)]).toEqual([true, 10]);
 });
 
+test('users of a provider that many have are examined in their order, a limited number at a time', async () => {
+  const auth = await testAuth(database);
+  await insertUsers(60_000);
+  await database.query(
+    `insert into auth.identities (user_id, provider, provider_id, identity_data)
+    select id, 'google', id::text, '{}' from auth.users order by created_at limit 20000`,
+  );
+  await database.query(
+    `update auth.users set banned_until = now() + interval '1 year' where right(id::text, 3) = '000'; analyze auth.users, auth.identities`,
+  );
+  const first = await list(auth, 'provider=google');
+  expect([first.body.users, typeof first.body.next_cursor]).toEqual([[], 'string']);
+  expect([first.body.is_total_estimated, Math.round(first.body.total / 2000)]).toEqual([true, 10]);
+  const newestFirst = Array.from({ length: 20_000 }, (_, index) => 20_000 - index);
+  expect(await walk(auth, 'provider=google&per_page=1000')).toEqual(newestFirst);
+  const banned = newestFirst.filter((n) => n % 1000 === 0);
+  expect(await walk(auth, 'provider=google&state=banned')).toEqual(banned);
+  expect((await list(auth, 'provider=google&state=banned')).body).toMatchObject({
+    total: 20,
+    is_total_estimated: false,
+  });
+  // So many would have to be examined.
+  expect((await list(auth, 'provider=google&state=confirmed')).body.total).toBeNull();
+  expect(await walk(auth, 'provider=google&search=user7@x.test')).toEqual([7]);
+  expect(await walk(auth, 'provider=google&search=user50001@x.test')).toEqual([]);
+});
+
 test('a list with parameters that do not fit is refused with the reason', async () => {
   const auth = await testAuth(database);
   await insertUsers(3);

@@ -102,18 +102,24 @@ const orders: Readonly<Record<UserOrder, OrderFacts>> = {
   email: { column: 'u.email', text: 'u.email::text', type: 'varchar', endsWithNull: 'asc' },
 };
 
-/** A filter, with the users of a rare provider, which is unknown to the planner of a prepared statement. */
+/** A filter, with what is known of its provider, of which the planner of a prepared statement knows nothing. */
 interface Narrowed extends UserFilter {
-  readonly rare: readonly string[] | null;
+  /** Few users have an identity of it. */
+  readonly isRare: boolean;
+  /** So many have one that users are examined in their order until enough of them do. */
+  readonly isCommon: boolean;
 }
 
-const maxRare = 2000;
+/** Users of a provider up to which they are read before their order, and not the other way round. */
+const maxRare = 10_000;
 
 async function narrow(database: Queryable, filter: UserFilter): Promise<Narrowed> {
-  if (filter.provider === null) return { ...filter, rare: null };
-  const text = `select i.user_id from auth.identities i where i.provider = $1 limit ${maxRare + 1}`;
-  const rows = await database.query(text, [filter.provider]);
-  return { ...filter, rare: rows.length > maxRare ? null : rows.map((row) => row.user_id as string) };
+  if (filter.provider === null) return { ...filter, isRare: false, isCommon: false };
+  const text = `select pg_catalog.count(*)::int4 as count
+    from (select from auth.identities i where i.provider = $1 limit ${maxRare + 1}) x`;
+  const [row] = await database.query(text, [filter.provider]);
+  const isRare = (row?.count as number) <= maxRare;
+  return { ...filter, isRare, isCommon: !isRare };
 }
 
 /** A list of conditions with their values. */
@@ -121,16 +127,16 @@ class Conditions {
   readonly values: unknown[] = [];
   readonly texts: string[] = [];
 
-  constructor({ audience, now, state, provider, rare }: Narrowed) {
+  /** A common provider is no condition here, see `hasProvider`. */
+  constructor({ audience, now, state, provider, isRare }: Narrowed) {
     this.values.push(audience, toTimestamp(now));
     // The time is used by some states alone, and PostgreSQL wants to know the type of every parameter.
     this.texts.push(`u.instance_id = '${nilUuid}' and u.aud = $1 and $2::timestamptz is not null`);
     if (state !== null) this.texts.push(conditions[state]);
-    if (rare !== null) {
-      this.texts.push(`u.id = any (${this.add(rare)}::uuid[])`);
-    } else if (provider !== null) {
-      const place = this.add(provider);
-      this.texts.push(`exists (select from auth.identities i where i.user_id = u.id and i.provider = ${place})`);
+    // The planner takes the array for a short one, so its users are looked up by id.
+    if (isRare) {
+      const identities = `select i.user_id from auth.identities i where i.provider = ${this.add(provider)}`;
+      this.texts.push(`u.id = any (array(${identities}))`);
     }
   }
 
@@ -142,6 +148,11 @@ class Conditions {
   get text(): string {
     return this.texts.join(' and ');
   }
+}
+
+/** The offset keeps the planner from reading the identities of all users for the few that are examined. */
+function hasProvider(c: Conditions, { provider }: Narrowed): string {
+  return `exists (select from auth.identities i where i.provider = ${c.add(provider)} and i.user_id = u.id offset 0)`;
 }
 
 /** Finds users. @throws DatabaseError, of class 22 for a position that no list has. */
@@ -157,6 +168,7 @@ export async function findUsers(database: Queryable, given: UserFilter, range: U
 /** The users whose whole address, number or id the text is, by indexes. They come first. */
 async function findExact(database: Queryable, filter: Narrowed, search: string): Promise<readonly string[]> {
   const c = new Conditions(filter);
+  if (filter.isCommon) c.texts.push(hasProvider(c, filter));
   const address = c.add(search.toLowerCase());
   const [phone, id] = [digitsOf(search), isUuid(search) ? search : null];
   const matches = [
@@ -236,7 +248,7 @@ async function searchPart(
   const columns = `u.id, ${orders[range.order].text} as value`;
   const rows = (limit: number, more = '') =>
     `select ${columns}${more} from auth.users u where ${c.text} ${orderBy} limit ${limit}`;
-  if (filter.search === null) {
+  if (filter.search === null && !filter.isCommon) {
     const found = await database.query(rows(part.wanted, ', true as "isFound", false as "isLast"'), c.values);
     return found as unknown as readonly ExaminedRow[];
   }
@@ -244,14 +256,20 @@ async function searchPart(
   const window = rows(maxExamined, ', u.email, u.phone, u.raw_user_meta_data');
   const others = exact.length === 0 ? '' : ` and u.id <> all (${c.add(exact)}::uuid[])`;
   const statement = `select u.id, u.value, u."isFound", u.place = ${maxExamined} as "isLast" from (
-      select u.id, u.value, coalesce((${matching(c, filter.search)})${others}, false) as "isFound",
+      select u.id, u.value, coalesce(${matching(c, filter)}${others}, false) as "isFound",
         pg_catalog.row_number() over () as place
       from (${window}) u
     ) u where u."isFound" or u.place = ${maxExamined} limit ${part.wanted}`;
   return (await database.query(statement, c.values)) as unknown as readonly ExaminedRow[];
 }
 
-function matching(c: Conditions, search: string): string {
+function matching(c: Conditions, filter: Narrowed): string {
+  const { search, isCommon } = filter;
+  const named = search === null ? [] : [`(${naming(c, search)})`];
+  return [...named, ...(isCommon ? [hasProvider(c, filter)] : [])].join(' and ');
+}
+
+function naming(c: Conditions, search: string): string {
   const part = c.add(search.toLowerCase());
   const has = (text: string, found = part) => `pg_catalog.strpos(${text}, ${found}) > 0`;
   const digits = digitsOf(search);
@@ -279,18 +297,41 @@ async function loadUsers(database: Queryable, ids: readonly string[]): Promise<r
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Counts the users of a filter; null for a search, which would examine them all. */
-export async function countUsers(database: Queryable, filter: UserFilter): Promise<UserCount | null> {
-  if (filter.search !== null) return null;
-  const { text, values } = new Conditions(await narrow(database, filter));
-  const users = `select from auth.users u where ${text}`;
-  const [counted] = await database.query(
-    `select pg_catalog.count(*)::int4 as total from (${users} limit ${maxCounted + 1}) x`,
-    values,
-  );
+/** Counts the users of a filter; null for a search, which would examine them all, and where too many would be examined. */
+export async function countUsers(database: Queryable, given: UserFilter): Promise<UserCount | null> {
+  if (given.search !== null) return null;
+  const filter = await narrow(database, given);
+  const c = new Conditions(filter);
+  if (filter.isCommon && filter.state === null) {
+    const identities = 'select from auth.identities i where i.provider = $1';
+    return { total: Math.max(maxCounted, await planned(database, identities, [filter.provider])), isEstimate: true };
+  }
+  const users = `from auth.users u where ${c.text}`;
+  if (filter.isCommon) return countAmong(database, users, c, filter);
+  const { values } = c;
+  const counting = `select pg_catalog.count(*)::int4 as total from (select ${users} limit ${maxCounted + 1}) x`;
+  const [counted] = await database.query(counting, values);
   const total = counted?.total as number;
   if (total <= maxCounted) return { total, isEstimate: false };
-  const [planned] = await database.query(`explain (format json) ${users}`, values);
-  const [plan] = (planned?.['QUERY PLAN'] ?? []) as readonly { readonly Plan: { readonly 'Plan Rows': number } }[];
-  return { total: Math.max(total, plan?.Plan['Plan Rows'] ?? 0), isEstimate: true };
+  return { total: Math.max(total, await planned(database, `select ${users}`, values)), isEstimate: true };
+}
+
+async function countAmong(
+  database: Queryable,
+  users: string,
+  c: Conditions,
+  filter: Narrowed,
+): Promise<UserCount | null> {
+  const count = (select: string) => `select pg_catalog.count(*)::int4 as total from (${select}) u`;
+  const [among] = await database.query(count(`select ${users} limit ${maxExamined + 1}`), c.values);
+  if ((among?.total as number) > maxExamined) return null;
+  const [counted] = await database.query(count(`select ${users} and ${hasProvider(c, filter)}`), c.values);
+  return { total: counted?.total as number, isEstimate: false };
+}
+
+/** How many rows the planner expects. */
+async function planned(database: Queryable, select: string, values: readonly unknown[]): Promise<number> {
+  const [row] = await database.query(`explain (format json) ${select}`, values);
+  const [plan] = (row?.['QUERY PLAN'] ?? []) as readonly { readonly Plan: { readonly 'Plan Rows': number } }[];
+  return plan?.Plan['Plan Rows'] ?? 0;
 }
