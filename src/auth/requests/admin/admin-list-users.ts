@@ -40,7 +40,10 @@ export const userListSerializer = serializerOf<Users>('AuthUserList', {
   aud: from(text, ({ audience }) => audience),
   next_cursor: from(about(optional(orNull(text)), 'Of a search: null at its end.'), ({ found }) => found?.nextCursor),
   total: from(
-    about(optional(orNull(integer)), 'Of a search by state and provider, on its first page; null if too many users would be examined.'),
+    about(
+      optional(orNull(integer)),
+      'Of a search by state and provider, on its first page; null if too many users would be examined.',
+    ),
     ({ found }) => found?.total,
   ),
   is_total_estimated: from(about(optional(flag), 'True above 10,000 users.'), ({ found }) => found?.isEstimate),
