@@ -44,7 +44,7 @@ function startWatch() {
   };
 }
 
-test('it looks every --live-poll-ms, and twice as often for a second after a change', async () => {
+test('changes are looked for every --live-poll-ms, and twice as often for a second after one', async () => {
   const watch = startWatch();
   await watch.looksIn(1000);
   expect(await watch.looksIn(1000)).toBe(20);
