@@ -10,7 +10,7 @@ import './chart.css';
 /** Values at the times of the chart; null: none. */
 export interface Series {
   readonly title: string;
-  /** A variable of styles/base.css: `--accent`. */
+  /** A variable of styles/base.css: `--chart-main`. */
   readonly color: string;
   readonly values: readonly (number | null)[];
 }
@@ -20,7 +20,7 @@ interface ChartProps {
   /** Seconds since 1970, in order. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  /** Stands behind each value: `ms`. */
+  /** Stands behind each value: `ms`; empty: whole numbers of things. */
   readonly unit: string;
   /** The same as a sentence. */
   readonly words: string;
@@ -63,12 +63,14 @@ export function Chart({ title, times, series, unit, words, isBars = false }: Cha
             ticks: { show: false },
             size: 46,
             font: axisFont,
+            // Requests and connections are whole.
+            ...(unit === '' && { incrs: wholeSteps }),
           },
         ],
         series: [
           {
             label: 'Time',
-            value: (_plot: uPlot, at: number | null) => (at === null ? '–' : minuteText(at * 1000)),
+            value: (_plot: uPlot, at: number | null) => (at === null ? '' : minuteText(at * 1000)),
           },
           ...series.map((each) => ({
             label: each.title,
@@ -83,7 +85,8 @@ export function Chart({ title, times, series, unit, words, isBars = false }: Cha
             },
             // Bars are drawn as sums; this is the value itself.
             value: (_plot: uPlot, _drawn: number | null, _series: number, at: number | null) => {
-              const value = at === null ? null : (each.values[at] ?? null);
+              if (at === null) return '';
+              const value = each.values[at] ?? null;
               return value === null ? '–' : `${shorten(value)} ${unit}`.trim();
             },
             ...(isBars && { fill: color(each.color), paths: uPlot.paths.bars!({ size: [0.7, 24] }) }),
@@ -109,11 +112,11 @@ export function Chart({ title, times, series, unit, words, isBars = false }: Cha
   );
 }
 
-/** Of bars, each is as high as itself and those below it, which are drawn over it. */
+/** Of bars, each is as high as itself and those below it, which are drawn over it; those of nothing are not drawn. */
 function drawn(series: readonly Series[], isBars: boolean): readonly (readonly (number | null)[])[] {
   if (!isBars) return series.map(({ values }) => values);
   return series.map(({ values }, from) =>
-    values.map((_, at) => series.slice(from).reduce((sum, each) => sum + (each.values[at] ?? 0), 0) || null),
+    values.map((own, at) => (own ? series.slice(from).reduce((sum, each) => sum + (each.values[at] ?? 0), 0) : null)),
   );
 }
 
@@ -122,6 +125,10 @@ function alone(values: Series['values']): number[] {
   const isNone = (at: number) => (values[at] ?? null) === null;
   return [...values.keys()].filter((at) => !isNone(at) && isNone(at - 1) && isNone(at + 1));
 }
+
+const wholeSteps = [1, 2, 5]
+  .flatMap((step) => [1, 10, 100, 1000, 10_000, 100_000].map((power) => step * power))
+  .sort((one, other) => one - other);
 
 const axisFont = '11px system-ui, sans-serif';
 

@@ -1,5 +1,5 @@
 /** A command to be copied into a terminal. */
-import { Fragment } from 'react';
+import { Breakable } from './breakable.tsx';
 import { CopyButton } from './copy-button.tsx';
 import './command-line.css';
 
@@ -8,15 +8,9 @@ export function CommandLine({ text }: { readonly text: string }) {
   return (
     <span className="command-line">
       <code>
-        {text.split(/(?<=[ ,])/).map((part, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: they stand in their order, and never change alone
-          <Fragment key={index}>
-            {part}
-            <wbr />
-          </Fragment>
-        ))}
+        <Breakable text={text} at={/(?<=[ ,])/} />
       </code>{' '}
-      <CopyButton text={text} what="the command" />
+      <CopyButton text={text} what="the command" isIcon />
     </span>
   );
 }

@@ -1,10 +1,19 @@
 /** Copies a text to the clipboard and says so. */
 import { useState } from 'react';
+import { CopyIcon, TickIcon } from './icons.tsx';
 
 const saidForMs = 2000;
 
-/** @param props.what The copied thing, for screen readers. */
-export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+interface CopyButtonProps {
+  readonly text: string;
+  /** The copied thing, for screen readers. */
+  readonly what: string;
+  /** Beside the text, where the word would only repeat itself. */
+  readonly isIcon?: boolean;
+}
+
+/** The button. */
+export function CopyButton({ text, what, isIcon = false }: CopyButtonProps) {
   const [said, setSaid] = useState<string | null>(null);
   const copy = async (): Promise<void> => {
     // Browsers provide it only for https:// and localhost.
@@ -17,8 +26,16 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
     setTimeout(() => setSaid(null), saidForMs);
   };
   return (
-    <button type="button" onClick={copy} aria-live="polite">
-      {said ?? 'Copy'} <span className="visually-hidden">{what}</span>
+    <button
+      type="button"
+      className={isIcon ? 'copy-button quiet' : 'copy-button'}
+      title={isIcon ? (said ?? 'Copy') : undefined}
+      onClick={copy}
+      aria-live="polite"
+    >
+      {said === 'Copied' ? <TickIcon /> : <CopyIcon />}
+      <span className={isIcon ? 'visually-hidden' : undefined}>{said ?? 'Copy'}</span>{' '}
+      <span className="visually-hidden">{what}</span>
     </button>
   );
 }

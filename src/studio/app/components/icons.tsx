@@ -75,6 +75,11 @@ export const LeaveIcon = icon('M8 3H4.5A1.5 1.5 0 0 0 3 4.5v11A1.5 1.5 0 0 0 4.5
 /** A tick. */
 export const TickIcon = icon('M4.5 10.5l3.5 3.5l7.5-8');
 
+/** Two sheets. */
+export const CopyIcon = icon(
+  'M8.5 7h7A1.5 1.5 0 0 1 17 8.5v7a1.5 1.5 0 0 1-1.5 1.5h-7A1.5 1.5 0 0 1 7 15.5v-7A1.5 1.5 0 0 1 8.5 7zM13 7V4.5A1.5 1.5 0 0 0 11.5 3h-7A1.5 1.5 0 0 0 3 4.5v7A1.5 1.5 0 0 0 4.5 13H7',
+);
+
 /** A cross. */
 export const CloseIcon = icon('M5 5l10 10M15 5L5 15');
 

@@ -21,7 +21,7 @@ export function UsageCharts({ usage }: { readonly usage: Usage }) {
     <section className="usage-charts" aria-label="The last hour" tabIndex={0}>
       <RequestsChart usage={usage} />
       <Chart
-        title="Duration"
+        title="Duration in ms"
         times={drawn.times}
         series={drawn.durations}
         unit="ms"
@@ -68,18 +68,18 @@ function draw(minutes: Usage['minutes']) {
   return {
     times: minutes.map(({ time }) => Date.parse(time) / 1000),
     requests: [
-      line('Server errors', '--fault', ({ serverErrors }) => serverErrors),
-      line('Client errors', '--warn', ({ clientErrors, refused }) => clientErrors + refused),
-      line('Others', '--accent', (minute) => minute.requests - failedOf(minute)),
+      line('Server errors', '--chart-fault', ({ serverErrors }) => serverErrors),
+      line('Client errors', '--chart-warn', ({ clientErrors, refused }) => clientErrors + refused),
+      line('Others', '--chart-main', (minute) => minute.requests - failedOf(minute)),
     ],
     durations: [
-      line('p99', '--fault', ({ p99Ms }) => p99Ms),
-      line('p95', '--warn', ({ p95Ms }) => p95Ms),
-      line('p50', '--accent', ({ p50Ms }) => p50Ms),
+      line('p99', '--chart-fault', ({ p99Ms }) => p99Ms),
+      line('p95', '--chart-warn', ({ p95Ms }) => p95Ms),
+      line('p50', '--chart-main', ({ p50Ms }) => p50Ms),
     ],
     pool: [
-      line('Used', '--accent', ({ connectionsUsed }) => connectionsUsed),
-      line('Waiting', '--fault', ({ requestsWaiting }) => requestsWaiting),
+      line('Used', '--chart-main', ({ connectionsUsed }) => connectionsUsed),
+      line('Waiting', '--chart-fault', ({ requestsWaiting }) => requestsWaiting),
     ],
   };
 }

@@ -49,7 +49,8 @@ export function addressOf(path: string): string {
 export function goTo(path: string, { replace = false, asks = true } = {}): boolean {
   const address = addressOf(path);
   if (asks && !mayLeave(place.get(), address)) return false;
-  if (replace) history.replaceState(null, '', address);
+  // A link to where one is adds no step to go back.
+  if (replace || address === place.get()) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
   place.set(address);
   return true;

@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react';
 import { Choice } from '../../components/choice.tsx';
 import { Link } from '../../components/link.tsx';
 import { Problem, Waiting } from '../../components/problem.tsx';
+import { SearchForm } from '../../components/search-form.tsx';
 import { type CallerKind, type ClientName, clients } from '../../shared/client-code.ts';
 import { exampleFunctions, exampleTables } from '../../shared/example-operations.ts';
 import { apiKeys } from '../../shared/keys.ts';
@@ -45,7 +46,6 @@ function Docs({ roles }: DocsProps) {
             onChoose={(each) => goTo(at({ role: each }), { replace: true })}
           />
           <select
-            className="client"
             aria-label="Client"
             value={client}
             onChange={({ target }) => goTo(at({ client: target.value }), { replace: true })}
@@ -116,15 +116,7 @@ function Contents({ schema, at, chosen }: ContentsProps) {
     .filter(({ entries }) => entries.length > 0);
   return (
     <nav className="link-list api-list" aria-label="API">
-      <search>
-        <input
-          type="search"
-          aria-label="Find a table or function"
-          placeholder="Find a table or function"
-          value={wanted}
-          onChange={({ target }) => setWanted(target.value)}
-        />
-      </search>
+      <SearchForm label="Find a table or function" value={wanted} onType={setWanted} />
       <ul>
         {shown.map(({ title, entries }) => (
           <li key={title}>

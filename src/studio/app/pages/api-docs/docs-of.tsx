@@ -1,6 +1,7 @@
 /** What is said of one table, one function, or one way to sign in: what it is, and programs that call it. */
 import { javascriptLanguage } from '@codemirror/lang-javascript';
 import { assertObjectType, type GraphQLSchema } from 'graphql';
+import { Breakable } from '../../components/breakable.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { SourceCode } from '../../components/source-code.tsx';
@@ -32,21 +33,29 @@ export function TableDocs({
     <>
       <h2>{name}</h2>
       {type.description && <p className="soft">{type.description}</p>}
-      <Rows label={`Fields of ${name}`} columns={['Field', 'Type', 'Description']}>
-        {Object.values(type.getFields()).map((field) => (
-          <tr key={field.name}>
-            <th scope="row">{field.name}</th>
-            <td>
-              <code>{String(field.type)}</code>
-            </td>
-            <td className="soft small">{field.description}</td>
-          </tr>
-        ))}
-      </Rows>
-      <Install client={client} />
-      {exampleOperations(schema, name).map(({ title, query }) => (
-        <Program key={title} title={title} client={client} text={codeOf(client, { ...project, query })} />
-      ))}
+      <div className="table-docs">
+        <div className="programs">
+          <Install client={client} />
+          {exampleOperations(schema, name).map(({ title, query }) => (
+            <Program key={title} title={title} client={client} text={codeOf(client, { ...project, query })} />
+          ))}
+        </div>
+        <Rows label={`Fields of ${name}`} columns={['Field', 'Type', 'Description']}>
+          {Object.values(type.getFields()).map((field) => (
+            <tr key={field.name}>
+              <th scope="row">
+                <Breakable text={field.name} />
+              </th>
+              <td>
+                <code>
+                  <Breakable text={String(field.type)} />
+                </code>
+              </td>
+              <td className="soft small">{field.description}</td>
+            </tr>
+          ))}
+        </Rows>
+      </div>
     </>
   );
 }
@@ -90,7 +99,7 @@ function Install({ client }: { readonly client: ClientName }) {
   if (install === null) return null;
   return (
     <div className="row install">
-      <code>{install}</code> <CopyButton text={install} what="the command" />
+      <code>{install}</code> <CopyButton text={install} what="the command" isIcon />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 /** The form of a row: what may be changed, what has changed, and what the API says of it. */
 import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { Fact, Facts } from '../../components/facts.tsx';
 import { say } from '../../components/toasts.tsx';
 import { ApiError } from '../../shared/api.ts';
 import { OperationError } from '../../shared/graphql.ts';
@@ -246,16 +247,13 @@ function Meanwhile({ theirs, changed, draft: { texts }, onTake }: MeanwhileProps
   return (
     <div className="notice warning small" role="alert">
       <strong>The row was changed meanwhile. Nothing was saved.</strong>
-      <dl>
+      <Facts>
         {changed.map(({ name, type }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              now <code>{shown(toFieldText(theirs[name], type))}</code>, yours <code>{shown(texts[name])}</code>
-            </dd>
-          </div>
+          <Fact key={name} name={name}>
+            now <code>{shown(toFieldText(theirs[name], type))}</code>, yours <code>{shown(texts[name])}</code>
+          </Fact>
         ))}
-      </dl>
+      </Facts>
       <button type="button" onClick={onTake}>
         Take theirs
       </button>

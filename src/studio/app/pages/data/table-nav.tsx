@@ -1,7 +1,8 @@
 /** The tables and views of the caller's role, and a search. */
 import { useEffect, useRef, useState } from 'react';
+import { Breakable } from '../../components/breakable.tsx';
 import { Link } from '../../components/link.tsx';
-import { onSubmit } from '../../shared/requests.ts';
+import { SearchForm } from '../../components/search-form.tsx';
 import type { RoleSchema, SchemaTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
 import { type DataPlace, placeOf } from './data-place.ts';
@@ -33,22 +34,19 @@ export function TableNav({ schema, place }: TableNavProps) {
   }, [place.table]);
   return (
     <nav ref={list} className="link-list data-nav" aria-label="Tables">
-      <search>
-        <form onSubmit={onSubmit(() => tables[0] && part !== '' && goTo(placeOfTable(place, tables[0].name)))}>
-          <input
-            type="search"
-            aria-label="Find a table"
-            placeholder="Find a table"
-            value={wanted}
-            onChange={({ target }) => setWanted(target.value)}
-          />
-        </form>
-      </search>
+      <SearchForm
+        label="Find a table"
+        value={wanted}
+        onType={setWanted}
+        onSearch={() => tables[0] && part !== '' && goTo(placeOfTable(place, tables[0].name))}
+      />
       <ul>
         {tables.map(({ name, object, kind }) => (
           <li key={name}>
             <Link to={placeOfTable(place, name)} isCurrent={name === place.table} title={object}>
-              <strong>{name}</strong>
+              <strong>
+                <Breakable text={name} />
+              </strong>
               {kinds[kind] !== null && <span className="badge">{kinds[kind]}</span>}
             </Link>
           </li>

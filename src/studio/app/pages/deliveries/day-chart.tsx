@@ -42,9 +42,9 @@ function dayOf(deliveries: readonly Delivery[], now: number) {
     if (at >= 0 && at < hours) of[at] = (of[at] ?? 0) + 1;
   }
   const series: readonly Series[] = [
-    { title: 'Not sent', color: '--fault', values: counts.others },
-    { title: 'In the inbox', color: '--line-strong', values: counts.captured },
-    { title: 'Sent', color: '--good', values: counts.sent },
+    { title: 'Not sent', color: '--chart-fault', values: counts.others },
+    { title: 'In the inbox', color: '--chart-rest', values: counts.captured },
+    { title: 'Sent', color: '--chart-main', values: counts.sent },
   ];
   return { times: none().map((_, at) => ((last - hours + 1 + at) * hourMs) / 1000), series };
 }

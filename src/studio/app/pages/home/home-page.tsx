@@ -1,28 +1,25 @@
 /** The first page: is everything well, where things are, what happened in the last hour, and what a new project does next. */
 import type { ReactNode } from 'react';
 import type { ProjectHealth } from '../../../../management/project-health.ts';
-import { CopyButton } from '../../components/copy-button.tsx';
+import { CopiedFact, Fact, Facts } from '../../components/facts.tsx';
 import { Link } from '../../components/link.tsx';
-import { Fault, OperatorsOnly } from '../../components/problem.tsx';
+import { OperatorPage } from '../../components/operator-page.tsx';
+import { Fault } from '../../components/problem.tsx';
 import { RequestsChart } from '../../components/usage-charts.tsx';
 import { outage } from '../../shared/api.ts';
 import { useAgain, useUsage } from '../../shared/recent.ts';
 import { useAnswer } from '../../shared/requests.ts';
-import { askProject, session, useMayOperate } from '../../shared/session.ts';
+import { askProject, session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { NextSteps } from './next-steps.tsx';
 import './home.css';
 
 /** The page. */
 export function HomePage() {
-  const mayOperate = useMayOperate();
   return (
-    <>
-      <header className="page-head">
-        <h1>Home</h1>
-      </header>
-      {mayOperate ? <Home /> : <OperatorsOnly />}
-    </>
+    <OperatorPage title="Home">
+      <Home />
+    </OperatorPage>
   );
 }
 
@@ -117,7 +114,7 @@ function Health({ health }: { readonly health: ProjectHealth }) {
   return (
     <>
       <State state={!isReady ? 'bad' : worries.length > 0 ? 'mixed' : 'well'} worries={worries} />
-      <dl className="home-facts">
+      <Facts>
         <Fact name="Database">
           PostgreSQL {versions.postgres}, {database.name}
         </Fact>
@@ -138,7 +135,7 @@ function Health({ health }: { readonly health: ProjectHealth }) {
           {versions.pgreflect}
           {versions.authMigration !== null && `, auth migration ${versions.authMigration}`}
         </Fact>
-      </dl>
+      </Facts>
       <p className="small soft">
         More findings, each with the SQL that fixes it: <code>pgreflect check</code>
       </p>
@@ -152,15 +149,6 @@ function ageText(seconds: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} hours` : `${Math.round(seconds / 86_400)} days`;
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
 /** The URLs and keys. */
 function Addresses({ health }: { readonly health: ProjectHealth | null }) {
   const now = useStore(session);
@@ -170,37 +158,22 @@ function Addresses({ health }: { readonly health: ProjectHealth | null }) {
   return (
     <section className="home-card" aria-label="Connect">
       <h2>Connect</h2>
-      <dl className="home-facts">
-        <Copied name="GraphQL" text={`${origin}/graphql/v1`} />
-        <Copied name="Auth" text={`${origin}/auth/v1`} />
-        {keys !== null && keys.anon !== '' && <Copied name="Anon key" text={keys.anon} />}
-        {keys !== null && keys.service !== '' && <Copied name="Service key" text={keys.service} isSecret />}
-        <Copied name="Project ref" text={ref} />
+      <Facts>
+        <CopiedFact name="GraphQL" text={`${origin}/graphql/v1`} />
+        <CopiedFact name="Auth" text={`${origin}/auth/v1`} />
+        {keys !== null && keys.anon !== '' && <CopiedFact name="Anon key" text={keys.anon} />}
+        {keys !== null && keys.service !== '' && <CopiedFact name="Service key" text={keys.service} isSecret />}
+        <CopiedFact name="Project ref" text={ref} />
         {health !== null && (
-          <Copied name="Database" text={`${health.database.host}:${health.database.port}/${health.database.name}`} />
+          <CopiedFact
+            name="Database"
+            text={`${health.database.host}:${health.database.port}/${health.database.name}`}
+          />
         )}
-      </dl>
+      </Facts>
       <Link to="api-docs" className="small">
         Code for your client
       </Link>
     </section>
-  );
-}
-
-interface CopiedProps {
-  readonly name: string;
-  readonly text: string;
-  readonly isSecret?: boolean;
-}
-
-function Copied({ name, text, isSecret = false }: CopiedProps) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd className="home-copied">
-        <code title={isSecret ? undefined : text}>{isSecret ? '•'.repeat(24) : text}</code>
-        <CopyButton text={text} what={name} />
-      </dd>
-    </div>
   );
 }

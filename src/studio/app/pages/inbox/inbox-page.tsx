@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { CapturedEmail } from '../../../../email/transport/inbox.ts';
 import { EmailFrame } from '../../components/email-frame.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
 import { Link } from '../../components/link.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Empty, Problem } from '../../components/problem.tsx';
@@ -45,34 +46,35 @@ export function InboxPage() {
   const id = query.get('id');
   const shown = id === null ? first : (emails.find((email) => String(email.id) === id) ?? null);
   return (
-    <div className="split" data-open={id !== null}>
-      <h1 className="visually-hidden">Inbox</h1>
-      <section className="link-list inbox-list" aria-label="Emails">
-        <header>
-          <div className="spread">
-            <p className="title">Inbox</p>
-            <span className="badge" role="status">
-              {emails.length === 1 ? '1 email' : `${emails.length} emails`}
-            </span>
-          </div>
-          <SearchForm
-            label="Filter by recipient"
-            value={to ?? ''}
-            onSearch={(wanted) => goTo(placeOf(wanted === '' ? null : wanted, null))}
-          />
-        </header>
-        <ol>
-          {emails.map((email) => (
-            <Entry key={email.id} email={email} to={to} isShown={email.id === shown?.id} />
-          ))}
-        </ol>
-      </section>
-      {shown === null ? (
-        <Nothing isEmpty={emails.length === 0} to={to} />
+    <>
+      <header className="page-head">
+        <div className="row">
+          <h1>Inbox</h1>
+          <span className="badge" role="status">
+            {emails.length === 1 ? '1 email' : `${emails.length} emails`}
+          </span>
+        </div>
+        <SearchForm
+          label="Filter by recipient"
+          value={to ?? ''}
+          onSearch={(wanted) => goTo(placeOf(wanted === '' ? null : wanted, null))}
+        />
+      </header>
+      {emails.length === 0 ? (
+        <Nothing isEmpty to={to} />
       ) : (
-        <Email key={shown.id} email={shown} to={to} />
+        <div className="split" data-open={id !== null}>
+          <section className="link-list inbox-list" aria-label="Emails">
+            <ol>
+              {emails.map((email) => (
+                <Entry key={email.id} email={email} to={to} isShown={email.id === shown?.id} />
+              ))}
+            </ol>
+          </section>
+          {shown === null ? <Nothing isEmpty={false} to={to} /> : <Email key={shown.id} email={shown} to={to} />}
+        </div>
       )}
-    </div>
+    </>
   );
 }
 
@@ -156,18 +158,14 @@ function Email({ email, to }: { readonly email: CapturedEmail; readonly to: stri
           All emails
         </Link>
         <h2 id="email-subject">{email.subject}</h2>
-        <dl>
-          <dt>From</dt>
-          <dd>{email.from}</dd>
-          <dt>To</dt>
-          <dd>{email.to}</dd>
-          <dt>Time</dt>
-          <dd>
+        <Facts>
+          <Fact name="From">{email.from}</Fact>
+          <Fact name="To">{email.to}</Fact>
+          <Fact name="Time">
             <Moment at={email.capturedAt} />
-          </dd>
-          <dt>Email</dt>
-          <dd>{emailTitle(email.kind)}</dd>
-        </dl>
+          </Fact>
+          <Fact name="Email">{emailTitle(email.kind)}</Fact>
+        </Facts>
         {site !== null && (
           <p className="soft small">
             The link leads on to {site}. If your application does not run there, the browser says so. To change the

@@ -21,7 +21,7 @@ function Statement({ text }: { readonly text: string }) {
   return (
     <div className="fix">
       <code>{text}</code>
-      <CopyButton text={text} what={text} />
+      <CopyButton text={text} what={text} isIcon />
     </div>
   );
 }

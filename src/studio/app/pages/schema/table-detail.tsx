@@ -1,4 +1,5 @@
 /** A table as the role sees it: fields with types, allowed operations, and missing parts. */
+import { Breakable } from '../../components/breakable.tsx';
 import { Link } from '../../components/link.tsx';
 import {
   type Added,
@@ -136,7 +137,10 @@ function Fields({ role, fields }: { readonly role: string; readonly fields: read
         {fields.map((field) => (
           <tr key={field.name} title={field.description ?? undefined}>
             <th scope="row">
-              <code>{field.name}</code> <FieldNote field={field} />
+              <code>
+                <Breakable text={field.name} />
+              </code>{' '}
+              <FieldNote field={field} />
             </th>
             <td>
               <FieldType role={role} field={field} />
@@ -158,7 +162,9 @@ function FieldType({ role, field: { type, target } }: { readonly role: string; r
   if (target === null) return <code>{type}</code>;
   return (
     <Link to={placeOf(role, target)}>
-      <code>{type}</code>
+      <code>
+        <Breakable text={type} />
+      </code>
     </Link>
   );
 }

@@ -1,7 +1,8 @@
 /** The tables of the schema by name, and a search: tables with that name come first. */
 import { useEffect, useRef, useState } from 'react';
+import { Breakable } from '../../components/breakable.tsx';
 import { Link } from '../../components/link.tsx';
-import { onSubmit } from '../../shared/requests.ts';
+import { SearchForm } from '../../components/search-form.tsx';
 import { isColumnOf, type Missing, partMissing, type RoleSchema, type SchemaTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
 import { hiddenPlaceOf, placeOf } from './place-of.ts';
@@ -25,17 +26,7 @@ export function TableList({ schema, chosen }: TableListProps) {
   }, [chosen]);
   return (
     <nav ref={list} className="link-list schema-list" aria-label="Tables">
-      <search>
-        <form onSubmit={onSubmit(openFirst)}>
-          <input
-            type="search"
-            aria-label="Find a table or field"
-            placeholder="Find a table or field"
-            value={wanted}
-            onChange={({ target }) => setWanted(target.value)}
-          />
-        </form>
-      </search>
+      <SearchForm label="Find a table or field" value={wanted} onType={setWanted} onSearch={openFirst} />
       <ul>
         <li>
           <Link to={hiddenPlaceOf(schema.role)} isCurrent={chosen === null}>
@@ -46,12 +37,16 @@ export function TableList({ schema, chosen }: TableListProps) {
         {tables.map((table) => (
           <li key={table.name}>
             <Link to={placeOf(schema.role, table.name)} isCurrent={table.name === chosen}>
-              <strong>{table.name}</strong>
+              <strong>
+                <Breakable text={table.name} />
+              </strong>
               <HiddenColumns
                 count={schema.missing.filter((entry: Missing) => isColumnOf(entry, table.object)).length}
               />
               {table.kind === 'table' && !table.rowSecurity && <span className="badge changed">no row security</span>}
-              <code className="soft">{table.object}</code>
+              <code className="soft">
+                <Breakable text={table.object} />
+              </code>
             </Link>
           </li>
         ))}

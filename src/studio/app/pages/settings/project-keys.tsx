@@ -37,7 +37,7 @@ export function ProjectKeys() {
             ) : (
               <p className="row">
                 <code className="grow">{text}</code>
-                <CopyButton text={text} what={title} />
+                <CopyButton text={text} what={title} isIcon />
               </p>
             )}
           </div>

@@ -2,6 +2,7 @@
 import { useEffect, useMemo } from 'react';
 import { Link } from '../../components/link.tsx';
 import { OperatorsOnly, Problem, Waiting } from '../../components/problem.tsx';
+import { SearchForm } from '../../components/search-form.tsx';
 import { type Command, useCommands } from '../../shared/commands.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
@@ -64,19 +65,15 @@ export function SettingsPage() {
     <>
       <header className="page-head">
         <h1>Settings</h1>
-        <search>
-          <input
-            type="search"
-            aria-label="Search settings"
-            placeholder="Search settings"
-            value={wanted}
-            onChange={({ currentTarget: { value } }) =>
-              goTo(`settings/${path ?? 'general'}${value === '' ? '' : `?q=${encodeURIComponent(value)}`}`, {
-                replace: true,
-              })
-            }
-          />
-        </search>
+        <SearchForm
+          label="Search settings"
+          value={wanted}
+          onType={(value) =>
+            goTo(`settings/${path ?? 'general'}${value === '' ? '' : `?q=${encodeURIComponent(value)}`}`, {
+              replace: true,
+            })
+          }
+        />
       </header>
       <div className="settings">
         <SectionList current={wanted === '' ? path : null} />

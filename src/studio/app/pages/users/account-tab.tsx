@@ -1,6 +1,7 @@
 /** Address, number, password and state of a user, and what cannot be undone. */
 import { type ReactNode, useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
+import { Fact, Facts } from '../../components/facts.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { useTask } from '../../shared/requests.ts';
@@ -32,23 +33,17 @@ function Times({ user }: { readonly user: StudioUser }) {
     ['Deleted', user.deleted_at],
   ] as const;
   return (
-    <dl>
+    <Facts>
       {times.map(
         ([title, time]) =>
           time !== undefined && (
-            <div key={title}>
-              <dt>{title}</dt>
-              <dd>
-                <Moment at={time} />
-              </dd>
-            </div>
+            <Fact key={title} name={title}>
+              <Moment at={time} />
+            </Fact>
           ),
       )}
-      <div>
-        <dt>Role</dt>
-        <dd>{user.role}</dd>
-      </div>
-    </dl>
+      <Fact name="Role">{user.role}</Fact>
+    </Facts>
   );
 }
 

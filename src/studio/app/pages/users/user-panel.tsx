@@ -77,9 +77,12 @@ export function UserPanel({ id, place, tab, onDone }: UserPanelProps) {
         <div className="row">
           <span className={stateOf(user).isUsual ? 'badge on' : 'badge changed'}>{stateOf(user).title}</span>
           {fullNameOf(user) !== null && <span className="soft user-full-name">{fullNameOf(user)}</span>}
+          <Link className="button user-data" to={`data?as=${user.id}`}>
+            See data as the user
+          </Link>
         </div>
         <div className="user-id">
-          <code>{user.id}</code> <CopyButton text={user.id} what="the ID" />
+          <code>{user.id}</code> <CopyButton text={user.id} what="the ID" isIcon />
         </div>
       </header>
       <div className="user-problem">
