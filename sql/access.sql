@@ -12,7 +12,7 @@ namespaces as materialized (
   where n.nspname = any (pg_catalog.current_setting('pgreflect.exposed')::pg_catalog.text[])
 ),
 tables as materialized (
-  select c.oid, n.nspname, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.relforcerowsecurity, c.reloptions, n.oid as namespace
+  select c.oid, n.nspname, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.relforcerowsecurity, c.reloptions, c.relacl, n.oid as namespace
   from pg_catalog.pg_class c
   join namespaces n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p', 'v', 'm', 'f')
@@ -31,7 +31,7 @@ unreachable (oid) as (
   join pg_catalog.pg_rewrite r on r.oid = d.objid
 ),
 columns as materialized (
-  select a.attrelid, a.attname, a.attnum
+  select a.attrelid, a.attname, a.attnum, a.attacl
   from pg_catalog.pg_attribute a
   where a.attrelid = any (array(select t.oid from tables t)) and a.attnum > 0 and not a.attisdropped
 )
@@ -61,12 +61,22 @@ select
           'exempt', not t.relrowsecurity or r.bypasses
             or not t.relforcerowsecurity and pg_catalog.pg_has_role(r.oid, t.relowner, 'usage'),
           'grants', (
-            select pg_catalog.json_object_agg(g.name, case
-              when pg_catalog.has_table_privilege(r.oid, t.oid, g.name) then 'true'::pg_catalog.json
-              when g.name <> 'delete' and pg_catalog.has_any_column_privilege(r.oid, t.oid, g.name) then (
-                select pg_catalog.json_agg(a.attname order by a.attnum) from columns a
-                where a.attrelid = t.oid and pg_catalog.has_column_privilege(r.oid, t.oid, a.attnum, g.name))
-              else 'false'::pg_catalog.json end)
+            select pg_catalog.json_object_agg(g.name, pg_catalog.json_build_object(
+              'on', case
+                when pg_catalog.has_table_privilege(r.oid, t.oid, g.name) then 'true'::pg_catalog.json
+                when g.name <> 'delete' and pg_catalog.has_any_column_privilege(r.oid, t.oid, g.name) then (
+                  select pg_catalog.json_agg(a.attname order by a.attnum) from columns a
+                  where a.attrelid = t.oid and pg_catalog.has_column_privilege(r.oid, t.oid, a.attnum, g.name))
+                else 'false'::pg_catalog.json end,
+              'to', (
+                select coalesce(pg_catalog.json_agg(distinct case when e.grantee = 0 then 'public' else pg_catalog.pg_get_userbyid(e.grantee)::pg_catalog.text end), '[]')
+                from (
+                  select coalesce(t.relacl, pg_catalog.acldefault('r', t.relowner)) as acl
+                  union all
+                  select a.attacl from columns a where a.attrelid = t.oid and a.attacl is not null
+                ) s
+                cross join lateral pg_catalog.aclexplode(s.acl) e
+                where pg_catalog.lower(e.privilege_type) = g.name and (e.grantee = 0 or pg_catalog.pg_has_role(r.oid, e.grantee, 'usage')))))
             from (values ('select'), ('insert'), ('update'), ('delete')) g (name))
         ) order by r.rolname), '[]')
         from roles r

@@ -28,10 +28,12 @@ test('an export of the studio has a doc comment', () => {
   expect(bare).toEqual([]);
 });
 
-test('a page of the studio imports no other page, what is shared imports no page and no component, and the server only gives types, the tables of emails and arguments, and language tags', () => {
+test('a page of the studio imports no other page, what is shared imports no page and no component, and the server only gives types, the tables of emails, arguments and error codes, language tags and SQL names', () => {
   const given = [
     'src/config/auth/email-kinds.ts',
+    'src/graphql/catalog/quote-name.ts',
     'src/graphql/model/connection-arguments.ts',
+    'src/shared/errors.ts',
     'src/shared/language-tag.ts',
   ];
   const isGiven = (file: string, isType: boolean) => given.includes(file) || (isType && placeOf(file) === 'server');

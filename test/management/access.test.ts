@@ -62,10 +62,10 @@ test('the access overview says what each role may do, by grants, columns and pol
   expect(rights('note', 'authenticated')).toEqual({
     role: 'authenticated',
     isExempt: false,
-    select: { rows: 'some', policies: ['own rows'] },
-    insert: { rows: 'all', policies: ['everyone'] },
-    update: { rows: 'none', lacks: 'policy' },
-    delete: { rows: 'none', lacks: 'policy' },
+    select: { rows: 'some', grantees: ['authenticated'], policies: ['own rows'] },
+    insert: { rows: 'all', grantees: ['authenticated'], policies: ['everyone'] },
+    update: { rows: 'none', grantees: ['authenticated'], lacks: 'policy' },
+    delete: { rows: 'none', grantees: ['authenticated'], lacks: 'policy' },
   });
   expect(rights('note', 'service_role')).toMatchObject({ isExempt: true, select: { rows: 'all' } });
   expect(table('note')).toMatchObject({ rowSecurity: true, isForced: false, runsAs: null, object: 'public.note' });
@@ -86,6 +86,24 @@ test('the access overview says what each role may do, by grants, columns and pol
     runsAs: 'owner',
     roles: ['authenticated'],
   });
+});
+
+test('a right says who was granted it: the role, a role that it is in, or everybody', async () => {
+  await database.query(`
+    create role readers;
+    grant readers to authenticated;
+    create table shared (id int primary key, body text, note text);
+    grant select on shared to readers, authenticated, service_role;
+    grant insert (body) on shared to public;
+    grant insert (note) on shared to anon`);
+  const { call } = await open();
+  const { body } = await call({ path });
+  const { rights } = body.tables.find(({ name }: { readonly name: string }) => name === 'shared');
+  const [anon, authenticated, service] = rights;
+  expect(authenticated.select.grantees).toEqual(['authenticated', 'readers']);
+  expect(service.select.grantees).toEqual(['service_role']);
+  expect(anon.insert).toEqual({ rows: 'all', columns: ['body', 'note'], grantees: ['anon', 'public'] });
+  expect(anon.select).toEqual({ rows: 'none', lacks: 'grant' });
 });
 
 test('the access overview agrees with what PostgreSQL lets each role do', async () => {

@@ -17,6 +17,7 @@ const right = named(
   objectOf({
     rows: about(oneOf('all', 'some', 'none'), '`some`: those that policies allow.'),
     columns: optional(about(listOf(text), 'The only columns that it covers.')),
+    grantees: optional(about(listOf(text), 'Who was granted it: the role, roles that it is a member of, or `public`.')),
     policies: optional(about(listOf(text), 'Names of the policies that decide.')),
     lacks: optional(
       about(

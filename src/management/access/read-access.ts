@@ -24,12 +24,18 @@ const policyCommands = { '*': 'all', r: 'select', a: 'insert', w: 'update', d: '
 /** As pg_relation_is_updatable() answers. */
 const writableBits = { insert: 8, update: 4, delete: 16 } as const;
 
+interface GrantRow {
+  /** Columns; true: all of them. */
+  readonly on: boolean | readonly string[];
+  /** Roles. */
+  readonly to: readonly string[];
+}
+
 interface RoleRow {
   readonly role: string;
   readonly usage: boolean;
   readonly exempt: boolean;
-  /** True: all columns. */
-  readonly grants: Readonly<Record<Command, boolean | readonly string[]>>;
+  readonly grants: Readonly<Record<Command, GrantRow>>;
 }
 
 interface PolicyRow extends Omit<AccessPolicy, 'command'> {
@@ -140,19 +146,19 @@ function rightOf(
   { role, usage, exempt, grants }: RoleRow,
   command: Command,
 ): AccessRight {
-  const granted = grants[command];
+  const { on: granted, to: grantees } = grants[command];
   if (!usage) return { rows: 'none', lacks: 'usage' };
   if (granted === false) return { rows: 'none', lacks: 'grant' };
   if (command !== 'select' && (writable & writableBits[command]) === 0) return { rows: 'none', lacks: 'view' };
-  const columns = Array.isArray(granted) ? { columns: granted as readonly string[] } : {};
-  if (exempt) return { rows: 'all', ...columns };
+  const grant = { grantees, ...(Array.isArray(granted) && { columns: granted as readonly string[] }) };
+  if (exempt) return { rows: 'all', ...grant };
   const deciding = policies.filter(
     (policy) => policy.appliesTo.includes(role) && ['all', command].includes(policyCommands[policy.command]),
   );
-  if (!deciding.some(({ isPermissive }) => isPermissive)) return { rows: 'none', ...columns, lacks: 'policy' };
+  if (!deciding.some(({ isPermissive }) => isPermissive)) return { rows: 'none', ...grant, lacks: 'policy' };
   const isOpen =
     deciding.every(({ isPermissive }) => isPermissive) && deciding.some((policy) => isTrue(policy, command));
-  return { rows: isOpen ? 'all' : 'some', ...columns, policies: deciding.map(({ name }) => name) };
+  return { rows: isOpen ? 'all' : 'some', ...grant, policies: deciding.map(({ name }) => name) };
 }
 
 /** Whether a policy lets every row pass. Without a check, its condition is that of new rows, too. */

@@ -3,13 +3,15 @@ import { useMemo, useState } from 'react';
 import type { AccessOverview, AccessTable } from '../../../../management/access/access-schemas.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Link } from '../../components/link.tsx';
-import { Empty, Fault, OperatorsOnly, Waiting } from '../../components/problem.tsx';
+import { OperatorPage } from '../../components/operator-page.tsx';
+import { Empty, Fault, Waiting } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
+import { SearchForm } from '../../components/search-form.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { useCommands } from '../../shared/commands.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
-import { askProject, useMayOperate } from '../../shared/session.ts';
+import { askProject } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { actions, actionWords, sayRight, warnOf } from './access-words.ts';
 import { ChangesDialog } from './changes-dialog.tsx';
@@ -29,7 +31,6 @@ const views: readonly Tab<View>[] = [
 
 /** The page. */
 export function AccessPage() {
-  const mayOperate = useMayOperate();
   const { query } = usePlace();
   const [isOpen, setOpen] = useState(false);
   const [said, setSaid] = useState<readonly string[] | null>(null);
@@ -43,26 +44,17 @@ export function AccessPage() {
     goTo(placeOf(null, next), { replace: true });
   };
   return (
-    <>
-      <header className="page-head">
-        <h1>Access</h1>
-        {mayOperate && (
-          <div className="row">
-            <search>
-              <input
-                type="search"
-                aria-label="Search tables"
-                placeholder="Search tables"
-                value={wanted}
-                onChange={({ currentTarget }) => find(currentTarget.value)}
-              />
-            </search>
-            <button type="button" onClick={() => setOpen(true)}>
-              Changes {count > 0 && <span className="badge changed">{count}</span>}
-            </button>
-          </div>
-        )}
-      </header>
+    <OperatorPage
+      title="Access"
+      head={
+        <div className="row">
+          <SearchForm label="Search tables" value={wanted} onType={find} />
+          <button type="button" onClick={() => setOpen(true)}>
+            Changes {count > 0 && <span className="badge changed">{count}</span>}
+          </button>
+        </div>
+      }
+    >
       <div role="status">
         {said !== null && (
           <p className={said.length === 0 ? 'notice good' : 'notice warning'}>
@@ -72,7 +64,7 @@ export function AccessPage() {
           </p>
         )}
       </div>
-      {mayOperate ? <Access wanted={wanted.toLowerCase()} applied={applied} /> : <OperatorsOnly />}
+      <Access wanted={wanted.toLowerCase()} applied={applied} />
       {isOpen && (
         <ChangesDialog
           onApplied={(warnings) => {
@@ -83,7 +75,7 @@ export function AccessPage() {
           onClose={() => setOpen(false)}
         />
       )}
-    </>
+    </OperatorPage>
   );
 }
 
@@ -96,7 +88,11 @@ function Access({ wanted, applied }: { readonly wanted: string; readonly applied
   useTableCommands(overview);
   if (overview === null) return <Waiting what="access rights" problem={problem} />;
   const view = views.find(({ name }) => name === query.get('view'))?.name ?? 'tables';
-  const chosen = overview.tables.find(({ schema, name }) => schema === segments[1] && name === segments[2]);
+  const [, first, second] = segments;
+  const chosen = overview.tables.find(({ schema, name, object }) =>
+    // Other pages know a table by its name in SQL.
+    second === undefined ? object === first : schema === first && name === second,
+  );
   const found = overview.tables.filter(({ object }) => object.toLowerCase().includes(wanted));
   return (
     <div className="access">
@@ -158,24 +154,30 @@ interface MatrixProps {
 const keyOf = ({ schema, name }: AccessTable): string => `${schema}.${name}`;
 
 function Matrix({ overview, tables, chosen, query }: MatrixProps) {
+  const isOneSchema = new Set(overview.tables.map(({ schema }) => schema)).size === 1;
   const columns: readonly Column<AccessTable>[] = [
     {
       name: 'table',
       title: 'Table',
-      width: 170,
+      width: chosen === null ? 260 : 180,
       isRowHeader: true,
       cell: (table) => (
         <Link to={placeOf(table, query)} className="cell-link" title={table.object}>
-          {table.object}
+          {isOneSchema ? table.name : table.object}
         </Link>
       ),
     },
-    {
-      name: 'row security',
-      title: 'Row security',
-      width: 124,
-      cell: (table) => <RowSecurity table={table} />,
-    },
+    // The open table says it itself.
+    ...(chosen === null
+      ? [
+          {
+            name: 'row security',
+            title: 'Row security',
+            width: 124,
+            cell: (table: AccessTable) => <RowSecurity table={table} />,
+          },
+        ]
+      : []),
     ...overview.roles.map(
       ({ name }): Column<AccessTable> => ({
         name: `role ${name}`,
@@ -192,6 +194,7 @@ function Matrix({ overview, tables, chosen, query }: MatrixProps) {
       rows={tables}
       keyOf={keyOf}
       chosen={chosen === null ? null : keyOf(chosen)}
+      isOpenedByClick
       onOpen={(table, { name }) => {
         const next = new URLSearchParams(query);
         if (name.startsWith('role ')) next.set('role', name.slice('role '.length));
@@ -240,7 +243,7 @@ function Rights({
         const kind = rows === 'all' && columns !== undefined ? 'some' : rows;
         return (
           <span key={action} className={`right-${kind}`} aria-hidden="true">
-            {letters[action]}
+            {rows === 'none' ? '–' : letters[action]}
           </span>
         );
       })}
@@ -254,7 +257,7 @@ function Legend() {
       {(['all', 'some', 'none'] as const).map((rows) => (
         <span key={rows} className="row">
           <span className={`right-${rows}`} aria-hidden="true">
-            R
+            {rows === 'none' ? '–' : letters.select}
           </span>
           {rows === 'all' ? 'all rows' : rows === 'some' ? 'some rows or columns' : 'nothing'}
         </span>

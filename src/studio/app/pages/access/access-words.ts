@@ -1,4 +1,5 @@
 /** What the answer of the API means, in sentences and in the SQL that changes it. */
+import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type {
   AccessOverview,
   AccessPolicy,
@@ -36,6 +37,9 @@ export function sayRight(action: Action, { rows, columns }: AccessRight): string
 /** Why the right is as it is, in a sentence. */
 export function explain(table: AccessTable, role: string, action: Action, right: AccessRight): string {
   const word = actionWords[action];
+  const columns = right.columns === undefined ? '' : ` Only the columns ${right.columns.join(', ')}.`;
+  const others = (right.grantees ?? []).filter((name) => name !== role);
+  const by = others.length === 0 ? '' : ` Granted to ${others.join(', ')}.`;
   switch (right.lacks) {
     case 'usage':
       return `${role} may not use the schema ${table.schema}, so none of its tables.`;
@@ -44,17 +48,16 @@ export function explain(table: AccessTable, role: string, action: Action, right:
     case 'view':
       return `PostgreSQL cannot ${word} through this ${kindWords[table.kind].toLowerCase()}.`;
     case 'policy':
-      return `Row security is on, and no policy lets ${role} ${word} rows.`;
+      return `Row security is on, and no policy lets ${role} ${word} rows.${columns}${by}`;
     default:
   }
-  const columns = right.columns === undefined ? '' : ` Only the columns ${right.columns.join(', ')}.`;
   if (right.policies !== undefined) {
     const names = right.policies.map((name) => `“${name}”`).join(', ');
-    return `${right.rows === 'all' ? 'All rows, by' : 'The rows that'} ${names}${right.rows === 'all' ? '.' : ' lets pass.'}${columns}`;
+    return `${right.rows === 'all' ? 'All rows, by' : 'The rows that'} ${names}${right.rows === 'all' ? '.' : ' lets pass.'}${columns}${by}`;
   }
   const isExempt = table.rights.find((each) => each.role === role)?.isExempt === true;
   const why = table.rowSecurity && isExempt ? `, because row security does not concern ${role}` : '';
-  return `All rows${why}.${columns}`;
+  return `All rows${why}.${columns}${by}`;
 }
 
 /** A warning about the table as a whole; null: none. */
@@ -82,22 +85,62 @@ export function remedyOf(table: AccessTable, role: AccessRole, action: Action, r
   const { object, schema } = table;
   switch (right.lacks) {
     case 'usage':
-      return { title: 'Grant usage', sql: `grant usage on schema ${quote(schema)} to ${role.object};` };
+      return { title: 'Grant usage', sql: `grant usage on schema ${quoteName(schema)} to ${role.object};` };
     case 'grant':
       return { title: 'Grant', sql: `grant ${action} on ${object} to ${role.object};` };
     case 'policy':
       return { title: 'Draft a policy', sql: policySkeleton(table, role, action) };
     case 'view':
       return null;
-    default: {
-      const columns = right.columns === undefined ? '' : ` (${right.columns.map(quote).join(', ')})`;
-      return { title: 'Revoke', sql: `revoke ${action}${columns} on ${object} from ${role.object};` };
-    }
+    default:
+      return { title: 'Revoke', sql: revoke(table, role, action, right) };
   }
 }
 
+/** Takes it from whoever was granted it: of a grant to `public`, the role alone can lose nothing. Grants of columns go with it. */
+function revoke({ object }: AccessTable, role: AccessRole, action: Action, { grantees = [] }: AccessRight): string {
+  const from = grantees.map((name) => (name === 'public' ? name : quoteName(name)));
+  return `revoke ${action} on ${object} from ${from.length === 0 ? role.object : from.join(', ')};`;
+}
+
+/** The actions that can be granted on columns. */
+export const columnActions = ['select', 'insert', 'update'] as const;
+
+/** One of them. */
+export type ColumnAction = (typeof columnActions)[number];
+
+/** The columns that a right covers. */
+export function columnsOf({ columns }: AccessTable, right: AccessRight): readonly string[] {
+  if (right.lacks === 'grant' || right.lacks === 'usage') return [];
+  return right.columns ?? columns;
+}
+
+/** What makes a right cover these columns; null: it does. */
+export function columnsRemedy(
+  table: AccessTable,
+  role: AccessRole,
+  action: ColumnAction,
+  right: AccessRight,
+  wanted: readonly string[],
+): string | null {
+  const has = columnsOf(table, right);
+  const added = wanted.filter((name) => !has.includes(name));
+  const removed = has.filter((name) => !wanted.includes(name));
+  if (added.length + removed.length === 0) return null;
+  const grant = (columns: readonly string[]): string =>
+    `grant ${action}${listed(table, columns)} on ${table.object} to ${role.object};`;
+  if (removed.length === 0) return grant(added.length + has.length === table.columns.length ? wanted : added);
+  // A grant of the whole table covers each column: it goes first.
+  return [revoke(table, role, action, right), ...(wanted.length === 0 ? [] : [grant(wanted)])].join('\n');
+}
+
+/** Of all columns, none is named, so that later ones are covered. */
+function listed({ columns }: AccessTable, some: readonly string[]): string {
+  return some.length === columns.length ? '' : ` (${some.map(quoteName).join(', ')})`;
+}
+
 /** What switches row security, or whose rights a view has. */
-export function tableRemedies({ object, kind, rowSecurity, runsAs, policies }: AccessTable): readonly Remedy[] {
+export function tableRemedies({ object, kind, rowSecurity, runsAs }: AccessTable): readonly Remedy[] {
   if (runsAs !== null) {
     const isCaller = runsAs === 'caller';
     const sql = `alter view ${object} set (security_invoker = ${isCaller ? 'off' : 'on'});`;
@@ -110,40 +153,41 @@ export function tableRemedies({ object, kind, rowSecurity, runsAs, policies }: A
       title: `${rowSecurity ? 'Disable' : 'Enable'} row security`,
       sql: `alter table ${object} ${word} row level security;`,
     },
-    ...policies.map(({ name }) => ({ title: `Drop “${name}”`, sql: `drop policy ${quote(name)} on ${object};` })),
   ];
 }
 
 function policySkeleton({ object, columns }: AccessTable, role: AccessRole, action: Action): string {
   const owner = columns.find((name) => /^(user|owner|author|account|profile|created_by)(_?id)?$/.test(name));
-  const condition = owner === undefined ? 'false /* which rows? */' : `${quote(owner)} = (select auth.uid())`;
+  const condition = owner === undefined ? 'false /* which rows? */' : `${quoteName(owner)} = (select auth.uid())`;
   const parts = {
     select: `using (${condition})`,
     insert: `with check (${condition})`,
     update: `using (${condition}) with check (${condition})`,
     delete: `using (${condition})`,
   };
-  const name = quote(`${role.name} ${actionWords[action]}s own rows`);
+  const name = quoteName(`${role.name} ${actionWords[action]}s own rows`);
   return `create policy ${name} on ${object}\n  for ${action} to ${role.object}\n  ${parts[action]};`;
 }
 
-/** Always in quotes where it is not plain; a reserved word is none that columns and policies often have. */
-function quote(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) && !/^(user|order|group|table|select|check|end|to|all)$/.test(name)
-    ? name
-    : `"${name.replaceAll('"', '""')}"`;
+/** The statement that drops a policy. */
+export function dropPolicy({ object }: AccessTable, { name }: AccessPolicy): string {
+  return `drop policy ${quoteName(name)} on ${object};`;
 }
 
-/** The statement that makes a policy as it is. */
-export function printPolicy({ object }: AccessTable, policy: AccessPolicy): string {
+/** The statement that makes a policy as it is. @param format Of its conditions, with their parentheses. */
+export function printPolicy({ object }: AccessTable, policy: AccessPolicy, format = inParentheses): string {
   const { name, command, isPermissive, roles, using, check } = policy;
   return [
-    `create policy ${quote(name)} on ${object}`,
+    `create policy ${quoteName(name)} on ${object}`,
     ...(isPermissive ? [] : ['  as restrictive']),
-    `  for ${command} to ${roles.map((role) => (role === 'public' ? role : quote(role))).join(', ')}`,
-    ...(using === null ? [] : [`  using (${using})`]),
-    ...(check === null ? [] : [`  with check (${check})`]),
+    `  for ${command} to ${roles.map((role) => (role === 'public' ? role : quoteName(role))).join(', ')}`,
+    ...(using === null ? [] : [`  using ${format(using)}`]),
+    ...(check === null ? [] : [`  with check ${format(check)}`]),
   ]
     .join('\n')
     .concat(';');
+}
+
+function inParentheses(condition: string): string {
+  return `(${condition})`;
 }

@@ -1,6 +1,6 @@
 /** What one role may do with one table and why, the policies of the table, and the SQL that changes it. */
-
-import type { AccessOverview, AccessTable } from '../../../../management/access/access-schemas.ts';
+import { lazy, Suspense } from 'react';
+import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
 import { Choice } from '../../components/choice.tsx';
 import { Link } from '../../components/link.tsx';
 import { Rows } from '../../components/rows.tsx';
@@ -9,6 +9,7 @@ import { useStore } from '../../shared/store.ts';
 import {
   actions,
   actionWords,
+  dropPolicy,
   explain,
   kindWords,
   printPolicy,
@@ -17,6 +18,7 @@ import {
   tableRemedies,
   warnOf,
 } from './access-words.ts';
+import { ColumnAccess } from './column-access.tsx';
 import { placeOf } from './place-of.ts';
 import { collect, sqlChanges } from './sql-changes.ts';
 
@@ -42,7 +44,7 @@ export function TableAccess({ overview, table, role: wanted, query }: TableAcces
         <h2>{table.object}</h2>
         <p className="row small">
           <span className="soft">
-            {kindWords[table.kind]} of {table.owner}
+            {kindWords[table.kind]}, owned by {table.owner}
           </span>
           {table.runsAs === null && (
             <span className={table.rowSecurity ? 'badge on' : 'badge changed'}>
@@ -80,13 +82,12 @@ export function TableAccess({ overview, table, role: wanted, query }: TableAcces
           );
         })}
       </Rows>
+      <ColumnAccess key={`${table.object} ${role.name}`} {...{ table, role, rights }} />
       <section className="stack" aria-label="Policies">
         <h3>Policies</h3>
         {table.policies.length === 0 && <p className="soft">None.</p>}
         {table.policies.map((policy) => (
-          <pre key={policy.name} className="source">
-            {printPolicy(table, policy)}
-          </pre>
+          <Policy key={policy.name} table={table} policy={policy} />
         ))}
       </section>
       <div className="row">
@@ -94,6 +95,30 @@ export function TableAccess({ overview, table, role: wanted, query }: TableAcces
           <RemedyButton key={remedy.title} remedy={remedy} what="" />
         ))}
       </div>
+    </div>
+  );
+}
+
+// Loaded with the first policy.
+const PolicyText = lazy(async () => ({ default: (await import('./policy-text.tsx')).PolicyText }));
+
+function Policy({ table, policy }: { readonly table: AccessTable; readonly policy: AccessPolicy }) {
+  const drop = dropPolicy(table, policy);
+  return (
+    <div className="stack">
+      <div className="spread">
+        <strong>{policy.name}</strong>
+        <span className="row">
+          <RemedyButton
+            remedy={{ title: 'Rewrite', sql: `${drop}\n${printPolicy(table, policy)}` }}
+            what={policy.name}
+          />
+          <RemedyButton remedy={{ title: 'Drop', sql: drop }} what={policy.name} />
+        </span>
+      </div>
+      <Suspense fallback={<pre className="source">{printPolicy(table, policy)}</pre>}>
+        <PolicyText table={table} policy={policy} />
+      </Suspense>
     </div>
   );
 }

@@ -58,7 +58,7 @@ export function PlanPanel({ operation, onClose }: PlanPanelProps) {
 }
 
 // Loaded with the first statement shown.
-const Sql = lazy(async () => ({ default: (await import('./sql-text.tsx')).SqlText }));
+const Sql = lazy(async () => ({ default: (await import('../../components/sql-text.tsx')).SqlText }));
 
 function Explained({ text, values, plan }: ExplainedStatement) {
   return (

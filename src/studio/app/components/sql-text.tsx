@@ -1,8 +1,8 @@
 /** A statement in lines and colours. */
 import { PostgreSQL } from '@codemirror/lang-sql';
 import { useMemo } from 'react';
-import { SourceCode } from '../../components/source-code.tsx';
 import { formatSql } from './format-sql.ts';
+import { SourceCode } from './source-code.tsx';
 
 /** @param props.statement As the gateway sent it. */
 export function SqlText({ statement }: { readonly statement: string }) {

@@ -1,0 +1,31 @@
+/** SQL for reading: one clause per line. */
+import { formatDialect, postgresql } from 'sql-formatter';
+
+interface FormatOptions {
+  readonly keywordCase?: 'preserve' | 'lower';
+}
+
+/** The same statement in lines. Unparsable text stays unchanged. */
+export function formatSql(statement: string, { keywordCase = 'preserve' }: FormatOptions = {}): string {
+  try {
+    return formatDialect(statement, { dialect: postgresql, expressionWidth: 80, keywordCase });
+  } catch {
+    return statement;
+  }
+}
+
+/** Longer ones have lines. */
+const maxWidth = 72;
+
+/** A condition as the catalog has it, between its parentheses: in one line, or in lines below each other. */
+export function formatCondition(condition: string): string {
+  if (condition.length <= maxWidth && !condition.includes('\n')) return `(${condition})`;
+  const prefix = 'select';
+  // Only a statement can be formatted; its conditions are two blanks in.
+  const statement = formatSql(`${prefix} ${condition}`, { keywordCase: 'lower' });
+  const lines = statement.startsWith(`${prefix}\n`) ? statement.slice(prefix.length) : `\n  ${condition}`;
+  const calls = new Set([...condition.matchAll(/[\w"]+(?=\()/g)].map(([name]) => name));
+  // It takes functions that it does not know for keywords.
+  const joined = lines.replace(/([\w"]+) \(/g, (text, name: string) => (calls.has(name) ? `${name}(` : text));
+  return `(${joined.replaceAll('\n', '\n  ')}\n  )`;
+}
