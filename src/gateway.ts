@@ -292,6 +292,7 @@ function routeParts(
       redeemTicket: (ticket) => tickets.redeem(ticket),
       explain: (...asked) => inTurn(() => explain(...asked)),
       live: () => readersOf(parts, gather).live(),
+      endLive: (target) => readersOf(parts, gather).endLive(target),
     },
   };
 }

@@ -1,6 +1,6 @@
 /** What a process tells of itself, and what all processes of a gateway tell together. */
 import type { Config } from './config/config.ts';
-import { type LiveOperationState, mergeOperations } from './graphql/live/live-operations.ts';
+import { type LiveOperationState, type LiveTarget, mergeOperations } from './graphql/live/live-operations.ts';
 import type { Graphql } from './graphql/open-graphql.ts';
 import type { PoolState } from './postgres/wire/pool-state.ts';
 import type { Meter } from './server/metrics/metrics.ts';
@@ -14,6 +14,8 @@ import type { RecentRequest, RequestFilter } from './server/recent/recent-schema
 export interface Reports {
   readonly series: Snapshot;
   readonly live: readonly LiveOperationState[];
+  /** How many subscriptions it has ended. */
+  readonly ended: number;
   readonly requests: readonly RecentRequest[];
   readonly minutes: readonly MinuteCounts[];
 }
@@ -23,6 +25,8 @@ export interface Wanted<K extends keyof Reports = keyof Reports> {
   readonly what: K;
   /** Of `requests`. */
   readonly filter?: RequestFilter;
+  /** What is `ended`. */
+  readonly target?: LiveTarget;
 }
 
 /** Collects the reports of the processes that answer in time. */
@@ -36,9 +40,10 @@ interface ReporterParts {
 
 /** Makes what reports on this process. */
 export function createReporter({ graphql, recent, meter }: ReporterParts) {
-  return async ({ what, filter }: Wanted): Promise<Reports[keyof Reports]> => {
+  return async ({ what, filter, target }: Wanted): Promise<Reports[keyof Reports]> => {
     if (what === 'series') return meter.read();
     if (what === 'live') return graphql.live.operations();
+    if (what === 'ended') return target === undefined ? 0 : graphql.live.end(target);
     return what === 'requests' && filter !== undefined ? recent.requests(filter) : recent.minutes();
   };
 }
@@ -56,6 +61,10 @@ export function readersOf(
     async live() {
       const { reports, facts } = await collect({ what: 'live' }, () => graphql.live.operations());
       return { ...facts, operations: mergeOperations(reports.flat()) };
+    },
+    async endLive(target: LiveTarget) {
+      const { reports } = await collect({ what: 'ended', target }, () => graphql.live.end(target));
+      return { ended: reports.reduce((sum, count) => sum + count, 0) };
     },
     async requests(filter: RequestFilter) {
       const { reports, facts } = await collect({ what: 'requests', filter }, () => recent.requests(filter));

@@ -28,8 +28,8 @@ test('subscriptions appear by operation and role, change, and go, and the page s
   const named = table.getByRole('row', { name: /^Products/ });
   const cells = () => named.getByRole('cell').allTextContents();
   await expect.poll(async () => (await cells()).slice(0, 2)).toEqual(['anon', '3']);
-  await expect.poll(async () => (await cells())[3]).toBe('3');
-  const [, , groups, exact, runs, events, lag, last] = (await cells()).map((text) => Number.parseInt(text, 10));
+  await expect.poll(async () => (await cells())[4]).toBe('3');
+  const [, , , groups, exact, runs, events, lag, last] = (await cells()).map((text) => Number.parseInt(text, 10));
   // Over a WebSocket other headers come than with a request, which are part of the caller.
   expect([groups, exact]).toEqual([3, 3]);
   expect(runs).toBeGreaterThanOrEqual(3);
@@ -43,9 +43,32 @@ test('subscriptions appear by operation and role, change, and go, and the page s
   await page.setViewportSize({ width: 390, height: 844 });
   expect(await violations(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  await named.getByRole('button', { name: 'End … Products' }).click();
+  await page.getByRole('dialog').getByText('Its 3 subscriptions get').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'End subscriptions' }).click();
+  for (const heard of open.slice(0, 3))
+    expect(JSON.stringify([await heard.end, heard.results.at(-1)])).toContain(
+      'An operator has ended this subscription.',
+    );
+  await named.waitFor({ state: 'detached' });
   for (const heard of open) heard.stop();
   await page.getByText('Nobody subscribes now').waitFor();
   expect({ foreign, problems }).toEqual({ foreign: [], problems: [] });
+});
+
+test('a user who subscribes is named, and leads to the sessions', async () => {
+  const { id } = (await studio.ask('/signup', { email: 'ada@mail.test', password: 'a good password' })) as {
+    readonly id: string;
+  };
+  const { page } = await studio.visit('live');
+  const user = { apikey: anonKey, authorization: `Bearer ${await token({ sub: id, role: 'authenticated' })}` };
+  const heard = overEvents(studio.url, { query: products, variables: { name: 'x' }, headers: user });
+  await heard.next();
+  await page.getByRole('link', { name: 'ada@mail.test' }).click();
+  await page.getByRole('heading', { name: 'ada@mail.test' }).waitFor();
+  expect(page.url()).toContain('tab=sessions');
+  heard.stop();
 });
 
 test('the list of live queries is for access tokens with the scope project:operate alone', async () => {
@@ -58,6 +81,16 @@ test('the list of live queries is for access tokens with the scope project:opera
     body: JSON.stringify({ name: 'reader', scopes: ['project:read'], expiresAt: null }),
   });
   expect((await ask(`Bearer ${((await made.json()) as { token: string }).token}`)).status).toBe(403);
+  const end = (authorization: string, body: unknown) =>
+    fetch(`${studio.url}/studio/live-queries/end`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const target = { operation: 'Products', document: null, role: 'anon' };
+  expect((await end(`Bearer ${anonKey}`, target)).status).toBe(401);
+  expect((await end(`Bearer ${accessToken}`, { operation: 'Products', document: null })).status).toBe(400);
+  expect(await (await end(`Bearer ${accessToken}`, target)).json()).toEqual({ ended: 0 });
   const answer = await ask(`Bearer ${accessToken}`);
   expect([answer.status, await answer.json()]).toEqual([200, { processes: 1, answered: 1, operations: [] }]);
 });

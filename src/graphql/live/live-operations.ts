@@ -1,15 +1,29 @@
-/** The live queries of a gateway for its operators: by operation and role, without any value, variable or claim. */
+/** The live queries of a gateway for its operators: by operation and role, without any value or variable. */
 import { loggableName } from '../../server/track-requests.ts';
-import { integer, listOf, objectOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
+import { about, integer, listOf, objectOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
+import { isUuid } from '../../shared/uuid.ts';
 import type { LiveGroup } from './live-group.ts';
+
+/** Of the signed-in users of one operation that are named. */
+const maxUsers = 20;
+
+const targetFields = {
+  operation: orNull(text),
+  document: about(orNull(text), 'Hash of the document; null before its first answer.'),
+  role: text,
+};
+
+/** What the subscriptions of one row have in common. */
+export const liveTarget = objectOf(targetFields);
+
+/** The same. */
+export type LiveTarget = ValueOf<typeof liveTarget>;
 
 /** Subscriptions to one operation as one role. */
 const liveOperation = objectOf({
-  operation: orNull(text),
-  /** Of the document; null before its first answer. */
-  document: orNull(text),
-  role: text,
+  ...targetFields,
   subscribers: integer,
+  users: about(listOf(text), `IDs of the signed-in users among them, at most ${maxUsers}.`),
   /** Live queries with other variables or callers, which run by themselves. */
   groups: integer,
   /** Those that run only after a change of a table that they read (`init --live`). */
@@ -48,6 +62,7 @@ export function describeGroups(
     document: group.document.documentHash,
     role: group.operation.caller.role,
     subscribers: group.size,
+    users: userOf(group),
     groups: 1,
     exactGroups: isExact(group) ? 1 : 0,
     runs: group.runs,
@@ -56,6 +71,20 @@ export function describeGroups(
     lastRunMs: Math.round(group.tookMs),
   }));
   return mergeOperations(rows);
+}
+
+/** Whether the row of a target counts a group. */
+export function isOf({ operation, document, role }: LiveTarget, group: LiveGroup): boolean {
+  return (
+    loggableName(group.document.operationName) === operation &&
+    group.document.documentHash === document &&
+    group.operation.caller.role === role
+  );
+}
+
+function userOf({ operation }: LiveGroup): readonly string[] {
+  const { sub } = JSON.parse(operation.caller.claims) as { readonly sub?: unknown };
+  return typeof sub === 'string' && isUuid(sub) ? [sub] : [];
 }
 
 /** One row for each operation and role: sums, and the longest times. Those with most subscribers come first. */
@@ -69,6 +98,7 @@ function add(one: LiveOperationState, other: LiveOperationState): LiveOperationS
   return {
     ...one,
     subscribers: one.subscribers + other.subscribers,
+    users: [...new Set([...one.users, ...other.users])].slice(0, maxUsers),
     groups: one.groups + other.groups,
     exactGroups: one.exactGroups + other.exactGroups,
     runs: one.runs + other.runs,

@@ -24,7 +24,7 @@ import { ChangeWatch } from './change-watch.ts';
 import { groupKey, liveCaller } from './live-caller.ts';
 import { type EndReason, eventOf, type Subscriber } from './live-event.ts';
 import { LiveGroup, type LiveOperation, type RunOnce } from './live-group.ts';
-import { describeGroups, type LiveOperationState } from './live-operations.ts';
+import { describeGroups, isOf, type LiveOperationState, type LiveTarget } from './live-operations.ts';
 import { RelationsRead } from './relations-read.ts';
 import { RunLine } from './run-line.ts';
 import { type FindSessions, SessionWatch, sessionOf } from './session-watch.ts';
@@ -67,6 +67,7 @@ function sum(one: Held, other: Held): Held {
 }
 
 const sessionEnded = new PublicError('UNAUTHENTICATED', 'The session has ended. Sign in again.');
+const endedByOperator = new PublicError('UNAVAILABLE', 'An operator has ended this subscription.');
 const noLongerServed = new PublicError('UNAVAILABLE', 'The gateway is stopping. Subscribe again.');
 
 /** Beyond all positions, so that no replica has reached it. */
@@ -181,6 +182,15 @@ export class LiveQueries {
   /** What operators see: the live queries by operation and role. */
   operations(): readonly LiveOperationState[] {
     return describeGroups(this.#groups.values(), (group) => this.#isExact(group));
+  }
+
+  /** Ends subscriptions. @returns How many. */
+  end(target: LiveTarget): number {
+    const groups = [...this.#groups.values()].filter((group) => isOf(target, group));
+    const count = groups.reduce((total, { size }) => total + size, 0);
+    const { code, body } = errorAnswer(endedByOperator);
+    for (const group of groups) group.endAll({ body, codes: [code] });
+    return count;
   }
 
   state(): LiveState {

@@ -6,7 +6,7 @@ import type { AuthParts } from '../../auth/routes/auth-parts.ts';
 import type { Inbox } from '../../email/transport/inbox.ts';
 import type { GraphQLRequest } from '../../graphql/execute/executor.ts';
 import type { ExplainedStatement } from '../../graphql/execute/explain-operation.ts';
-import type { LiveOverview } from '../../graphql/live/live-operations.ts';
+import type { LiveOverview, LiveTarget } from '../../graphql/live/live-operations.ts';
 import type { EventStreams } from '../../graphql/routes/event-stream.ts';
 import type { GraphqlParts } from '../../graphql/routes/graphql-parts.ts';
 import type { ManagedProject } from '../../management/managed-project.ts';
@@ -55,6 +55,8 @@ export interface StudioParts {
   readonly explain: Explain;
   /** The live queries of all processes of this gateway. */
   readonly live: () => Promise<LiveOverview>;
+  /** Ends subscriptions in all processes. */
+  readonly endLive: (target: LiveTarget) => Promise<{ readonly ended: number }>;
 }
 
 /** A request with what answers it. */

@@ -5,12 +5,24 @@
  */
 import { operatorToken } from '../../auth/answers/operator-token.ts';
 import { explainedStatement } from '../../graphql/execute/explain-operation.ts';
-import { liveOverview } from '../../graphql/live/live-operations.ts';
+import { type LiveTarget, liveOverview, liveTarget } from '../../graphql/live/live-operations.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
-import { about, anything, listOf, named, objectOf, optional, orNull, record, text, uuid } from '../../shared/schema.ts';
+import {
+  about,
+  anything,
+  integer,
+  listOf,
+  named,
+  objectOf,
+  optional,
+  orNull,
+  record,
+  text,
+  uuid,
+} from '../../shared/schema.ts';
 import type { Asked } from './studio-parts.ts';
 import { describeProject, studioProject } from './studio-project.ts';
 
@@ -95,6 +107,15 @@ export const studioRoutes: StudioRoutes = {
     answer: liveOverview,
     run: async ({ studio }) => studio.live(),
   },
+  'POST /live-queries/end': {
+    access: 'project:operate',
+    id: 'endLiveQueries',
+    summary: 'End the subscriptions to an operation as a role',
+    body: [liveTarget],
+    answer: objectOf({ ended: about(integer, 'Subscriptions.') }),
+    ...small,
+    run: async ({ studio, request }) => studio.endLive(readTarget(request.body as Buffer | undefined)),
+  },
   'POST /act-as': {
     access: 'project:operate',
     id: 'actAsUser',
@@ -105,6 +126,15 @@ export const studioRoutes: StudioRoutes = {
     run: async ({ parts, request }, operator) => (await operations()).answerActAs(request, parts, operator),
   },
 };
+
+/** @throws PublicError `BAD_REQUEST` */
+function readTarget(body: Buffer | undefined): LiveTarget {
+  try {
+    return liveTarget.parse(parseJson(String(body)));
+  } catch (error) {
+    throw new PublicError('BAD_REQUEST', `The body is no live query: ${(error as Error).message}`);
+  }
+}
 
 function readTicket(body: Buffer | undefined): string | null {
   const json = parseJson(String(body));

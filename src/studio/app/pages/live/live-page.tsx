@@ -1,10 +1,14 @@
 /** The Live page: who subscribes to what now, by operation and role, and whether the runs keep up. It refreshes itself. */
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import type { LiveOperationState, LiveOverview } from '../../../../graphql/live/live-operations.ts';
-import { Empty, Fault, OperatorsOnly, Waiting } from '../../components/problem.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Link } from '../../components/link.tsx';
+import { OperatorPage } from '../../components/operator-page.tsx';
+import { Empty, Fault, Waiting } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { useAnswer } from '../../shared/requests.ts';
-import { askAsOperator, useMayOperate } from '../../shared/session.ts';
+import { useAnswer, useTask } from '../../shared/requests.ts';
+import { askAsOperator } from '../../shared/session.ts';
+import { readUser } from '../../shared/users.ts';
 import './live.css';
 
 /** The pause between two looks, in milliseconds. */
@@ -12,18 +16,15 @@ const lookAgainMs = 2000;
 
 /** The page. */
 export function LivePage() {
-  const mayOperate = useMayOperate();
   return (
-    <>
-      <header className="page-head">
-        <h1>Live</h1>
-      </header>
-      {mayOperate ? <Live /> : <OperatorsOnly />}
-    </>
+    <OperatorPage title="Live">
+      <Live />
+    </OperatorPage>
   );
 }
 
 function Live() {
+  const [ending, setEnding] = useState<LiveOperationState | null>(null);
   const { value, problem, readAgain } = useAnswer(
     'live',
     async (signal) => (await askAsOperator<LiveOverview>('/studio/live-queries', { signal })).body,
@@ -40,7 +41,17 @@ function Live() {
     <>
       <Fault>{problem?.message}</Fault>
       <Answered overview={value} />
-      {operations.length === 0 ? <Nobody /> : <Operations operations={operations} />}
+      {operations.length === 0 ? <Nobody /> : <Operations operations={operations} onEnd={setEnding} />}
+      {ending !== null && (
+        <EndDialog
+          target={ending}
+          onEnded={() => {
+            setEnding(null);
+            readAgain();
+          }}
+          onClose={() => setEnding(null)}
+        />
+      )}
     </>
   );
 }
@@ -71,9 +82,14 @@ function Nobody() {
   );
 }
 
-const columns = ['Operation', 'Role', 'Subscribers', 'Groups', 'Exact', 'Runs', 'Events', 'Lag', 'Last run'];
+const columns = ['Operation', 'Role', 'Subscribers', 'Users', 'Groups', 'Exact', 'Runs', 'Events', 'Lag', 'Last run'];
 
-function Operations({ operations }: { readonly operations: readonly LiveOperationState[] }) {
+interface OperationsProps {
+  readonly operations: readonly LiveOperationState[];
+  readonly onEnd: (operation: LiveOperationState) => void;
+}
+
+function Operations({ operations, onEnd }: OperationsProps) {
   const total = operations.reduce((sum, { subscribers }) => sum + subscribers, 0);
   const head = (
     <p className="soft small">
@@ -84,7 +100,7 @@ function Operations({ operations }: { readonly operations: readonly LiveOperatio
   );
   return (
     <div className="live">
-      <Rows label="Live queries" head={head} columns={columns}>
+      <Rows label="Live queries" head={head} columns={columns} hasActions>
         {operations.map((row) => (
           <tr key={`${row.operation} ${row.document} ${row.role}`}>
             <th scope="row">
@@ -93,15 +109,76 @@ function Operations({ operations }: { readonly operations: readonly LiveOperatio
             </th>
             <td>{row.role}</td>
             <td>{row.subscribers}</td>
+            <td>
+              <Users ids={row.users} />
+            </td>
             <td>{row.groups}</td>
             <td>{row.exactGroups}</td>
             <td>{row.runs}</td>
             <td>{row.events}</td>
             <td>{row.lagMs} ms</td>
             <td>{row.lastRunMs} ms</td>
+            <td>
+              <button type="button" className="danger" onClick={() => onEnd(row)}>
+                End … <span className="visually-hidden">{row.operation ?? 'Unnamed'}</span>
+              </button>
+            </td>
           </tr>
         ))}
       </Rows>
     </div>
+  );
+}
+
+const shownUsers = 3;
+
+/** The first of them by address, and how many there are beyond. */
+function Users({ ids }: { readonly ids: readonly string[] }) {
+  return (
+    <>
+      {ids.slice(0, shownUsers).map((id) => (
+        <div key={id}>
+          <UserLink id={id} />
+        </div>
+      ))}
+      {ids.length > shownUsers && <span className="soft small">and {ids.length - shownUsers} more</span>}
+    </>
+  );
+}
+
+function UserLink({ id }: { readonly id: string }) {
+  const { value: user } = useAnswer(id, () => readUser(id));
+  return <Link to={`users/${id}?tab=sessions`}>{user?.email || user?.phone || id.slice(0, 8)}</Link>;
+}
+
+interface EndDialogProps {
+  readonly target: LiveOperationState;
+  readonly onEnded: () => void;
+  readonly onClose: () => void;
+}
+
+function EndDialog({ target, onEnded, onClose }: EndDialogProps) {
+  const { problem, isBusy, run } = useTask();
+  const { operation, document, role, subscribers } = target;
+  const end = async (): Promise<void> => {
+    await askAsOperator('/studio/live-queries/end', { method: 'POST', body: { operation, document, role } });
+    onEnded();
+  };
+  return (
+    <Dialog title={`End ${operation ?? 'the unnamed operation'} of ${role}?`} onClose={onClose}>
+      <p>
+        {subscribers === 1 ? 'Its subscription gets' : `Its ${subscribers} subscriptions get`} a last error. Clients
+        that subscribe again may do so. To keep one user away, end the sessions of the user.
+      </p>
+      <Fault>{problem?.message}</Fault>
+      <div className="row end">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" className="danger" disabled={isBusy} onClick={() => run(end)}>
+          End subscriptions
+        </button>
+      </div>
+    </Dialog>
   );
 }
