@@ -57,6 +57,21 @@ test('the last requests are listed, filtered, opened with their stages, and new 
   await detail.getByRole('button', { name: 'Copy Request id' }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('fine:3');
 
+  await page.getByRole('searchbox', { name: 'Operation, path or id' }).fill('');
+  await page.keyboard.press('Enter');
+  await page.getByRole('radio', { name: 'Operations' }).click();
+  const operations = page.getByRole('grid', { name: 'Operations' });
+  await expect.poll(() => operations.getByRole('row', { name: /^FirstProducts query 5 0/ }).count()).toBe(1);
+  expect(await violations(page)).toEqual([]);
+  await operations.getByRole('row', { name: /^FirstProducts/ }).click();
+  await page.getByText('5 requests, slowest first').waitFor();
+  const took = (await rows.locator('.right').allTextContents()).map((text) => Number.parseFloat(text));
+  expect(took).toEqual(took.toSorted((one, other) => other - one));
+  await page.goBack();
+  await operations.waitFor();
+
+  await page.goto(`${studio.url}/studio/logs?request=wrong`);
+  await detail.getByText("The document is not valid against the role's schema.").waitFor();
   await page.goto(`${studio.url}/studio/logs?request=fine%3A3`);
   await detail.getByRole('heading', { name: 'FirstProducts' }).waitFor();
   await expect.poll(() => rows.count()).toBe(7);

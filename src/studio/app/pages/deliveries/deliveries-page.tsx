@@ -4,12 +4,12 @@ import { emailKinds } from '../../../../config/auth/email-kinds.ts';
 import type { Delivery } from '../../../../management/deliveries/deliveries.ts';
 import { DeliveryTable } from '../../components/delivery-table.tsx';
 import { Link } from '../../components/link.tsx';
-import { Empty, Fault, OperatorsOnly, Waiting } from '../../components/problem.tsx';
+import { OperatorPage } from '../../components/operator-page.tsx';
+import { Empty, Fault, Waiting } from '../../components/problem.tsx';
 import { UserSelect } from '../../components/user-select.tsx';
 import { deliveryStates, listDeliveries } from '../../shared/deliveries.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
-import { useMayOperate } from '../../shared/session.ts';
 import { DayChart } from './day-chart.tsx';
 import { SuppressedList } from './suppressed-list.tsx';
 import './deliveries.css';
@@ -25,14 +25,10 @@ const stateOptions = deliveryStates.map(
 
 /** The page. */
 export function DeliveriesPage() {
-  const mayOperate = useMayOperate();
   return (
-    <>
-      <header className="page-head">
-        <h1>Deliveries</h1>
-      </header>
-      {mayOperate ? <Deliveries /> : <OperatorsOnly />}
-    </>
+    <OperatorPage title="Deliveries">
+      <Deliveries />
+    </OperatorPage>
   );
 }
 
@@ -77,7 +73,7 @@ function Filters({ filter }: { readonly filter: Filter }) {
       <Select label="Email" value={filter.kind} options={emailOptions} onChoose={(kind) => choose({ kind })} />
       <UserSelect label="To" chosen={filter.user || null} onChoose={({ id }) => choose({ user: id })} />
       {filter.user !== '' && (
-        <button type="button" onClick={() => choose({ user: '' })}>
+        <button type="button" className="quiet" onClick={() => choose({ user: '' })}>
           Show all users
         </button>
       )}

@@ -5,50 +5,46 @@ import { Choice } from '../../components/choice.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Link } from '../../components/link.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { Empty, Fault, OperatorsOnly, Waiting } from '../../components/problem.tsx';
+import { OperatorPage } from '../../components/operator-page.tsx';
+import { Empty, Fault, Waiting } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { UsageCharts } from '../../components/usage-charts.tsx';
 import { type Command, useCommands } from '../../shared/commands.ts';
 import { durationText, type FoundRequests, hasFailed, useRequests, useUsage } from '../../shared/recent.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
-import { session, useMayOperate } from '../../shared/session.ts';
+import { session } from '../../shared/session.ts';
 import { useMedia, useStore } from '../../shared/store.ts';
+import { nameOf } from './name-of.ts';
+import { OperationsTable } from './operations-table.tsx';
 import { RequestDetail } from './request-detail.tsx';
 import './logs.css';
 
 /** The page. */
 export function LogsPage() {
-  const mayOperate = useMayOperate();
   return (
-    <>
-      <header className="page-head">
-        <h1>Logs</h1>
-        {mayOperate && (
-          <nav className="row small" aria-label="Related pages">
-            <Link to="live">Live queries</Link>
-            <Link to="deliveries">Deliveries</Link>
-          </nav>
-        )}
-      </header>
-      {mayOperate ? <Logs /> : <OperatorsOnly />}
-    </>
+    <OperatorPage title="Logs">
+      <Logs />
+    </OperatorPage>
   );
 }
 
 /** What the address of the page chooses, by the names of the management API. */
 type Filter = Readonly<Record<'failed' | 'min_ms' | 'role' | 'text', string>>;
 
-function queryOf(filter: Partial<Filter> & { readonly request?: string }): string {
+/** How it is shown: an open request, `by` operation, in the `order` of the durations. */
+type View = Partial<Readonly<Record<'request' | 'by' | 'order', string>>>;
+
+function queryOf(filter: Partial<Filter> & View): string {
   return new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== '')).toString();
 }
 
-const placeOf = (filter: Partial<Filter> & { readonly request?: string }) => `logs?${queryOf(filter)}`;
+const placeOf = (filter: Partial<Filter> & View) => `logs?${queryOf(filter)}`;
 
 function Logs() {
   const { query } = usePlace();
   const read = (name: string) => query.get(name) ?? '';
   const filter: Filter = { failed: read('failed'), min_ms: read('min_ms'), role: read('role'), text: read('text') };
-  const chosen = read('request');
+  const view = { request: read('request'), by: read('by'), order: read('order') };
   const { value: usage, problem: usageProblem } = useUsage();
   const { value, problem } = useRequests(queryOf(filter));
   useFindCommand();
@@ -65,12 +61,12 @@ function Logs() {
           </p>
         )}
       </div>
-      <Filters filter={filter} requests={value?.requests ?? []} />
+      <Filters filter={filter} view={view} requests={value?.requests ?? []} />
       <Fault>{value === null ? null : (problem ?? usageProblem)?.message}</Fault>
       {value === null ? (
         <Waiting what="requests" problem={problem} />
       ) : (
-        <Found key={value.query} found={value} filter={filter} chosen={chosen} />
+        <Found key={value.query} found={value} filter={filter} view={view} />
       )}
     </div>
   );
@@ -92,15 +88,30 @@ function useFindCommand(): void {
 
 const durations = ['', '100', '500', '1000', '5000'] as const;
 
-function Filters({ filter, requests }: { readonly filter: Filter; readonly requests: readonly RecentRequest[] }) {
+interface FiltersProps {
+  readonly filter: Filter;
+  readonly view: View;
+  readonly requests: readonly RecentRequest[];
+}
+
+function Filters({ filter, view: { by = '', order = '' }, requests }: FiltersProps) {
   const now = useStore(session);
   const id = useId();
-  const choose = (change: Partial<Filter>) => goTo(placeOf({ ...filter, ...change }));
+  const choose = (change: Partial<Filter> & View) => goTo(placeOf({ ...filter, by, order, ...change }));
   const roles = new Set(now.kind === 'none' ? [] : Object.values(now.project.roles));
   for (const { role } of requests) if (role !== null) roles.add(role);
   if (filter.role !== '') roles.add(filter.role);
   return (
     <div className="logs-filters row">
+      <Choice
+        label="Show"
+        options={[
+          { name: '', title: 'Requests' },
+          { name: 'operation', title: 'Operations' },
+        ]}
+        chosen={by}
+        onChoose={(name) => choose({ by: name })}
+      />
       <Choice
         label="Requests"
         options={[
@@ -141,13 +152,13 @@ function Filters({ filter, requests }: { readonly filter: Filter; readonly reque
 interface FoundProps {
   readonly found: FoundRequests;
   readonly filter: Filter;
-  readonly chosen: string;
+  readonly view: View;
 }
 
 const keyOf = ({ time, worker, id }: RecentRequest) => `${time} ${worker} ${id}`;
 
 /** The table. New requests come in by themselves only where nobody reads: at its top, without pointer, focus or an open request. */
-function Found({ found, filter, chosen }: FoundProps) {
+function Found({ found, filter, view: { request: chosen = '', by = '', order = '' } }: FoundProps) {
   const [shown, setShown] = useState(found.requests);
   const [isRead, setRead] = useState(false);
   const isScrolled = useRef(false);
@@ -160,9 +171,32 @@ function Found({ found, filter, chosen }: FoundProps) {
   const news = at === -1 ? found.requests.length : at;
   const isNarrow = useMedia('(width < 800px)');
   const isBeside = chosen !== '';
-  const columns = useMemo(() => columnsFor({ isNarrow, isBeside }), [isNarrow, isBeside]);
-  const open = ({ id }: RecentRequest) => goTo(placeOf({ ...filter, request: id }));
+  const isSlowestFirst = order === 'slowest';
+  const columns = useMemo(
+    () => columnsFor({ isNarrow, isBeside, isSlowestFirst }),
+    [isNarrow, isBeside, isSlowestFirst],
+  );
+  const rows = useMemo(
+    () => (isSlowestFirst ? shown.toSorted((one, other) => other.ms - one.ms) : shown),
+    [shown, isSlowestFirst],
+  );
+  const open = ({ id }: RecentRequest) => goTo(placeOf({ ...filter, order, request: id }));
   if (shown.length === 0) return <Nothing filter={filter} />;
+  if (by !== '') {
+    return (
+      <div className="logs-body">
+        <section className="logs-list" aria-label="Operations">
+          <p className="logs-news soft small">
+            The last {found.requests.length.toLocaleString()} requests by operation, those that took most time first
+          </p>
+          <OperationsTable
+            requests={found.requests}
+            onOpen={(text) => goTo(placeOf({ ...filter, text, order: 'slowest' }))}
+          />
+        </section>
+      </div>
+    );
+  }
   return (
     <div className="logs-body" data-open={chosen !== ''}>
       <section
@@ -183,16 +217,20 @@ function Found({ found, filter, chosen }: FoundProps) {
             </button>
           ) : (
             <span className="soft">
-              {shown.length} {shown.length === 1 ? 'request' : 'requests'}, newest first
+              {shown.length.toLocaleString()} {shown.length === 1 ? 'request' : 'requests'},{' '}
+              {isSlowestFirst ? 'slowest' : 'newest'} first
             </span>
           )}
         </div>
         <DataTable
           label="Last requests"
           columns={columns}
-          rows={shown}
+          rows={rows}
           keyOf={keyOf}
           chosen={shown.map((request) => (request.id === chosen ? keyOf(request) : null)).find((key) => key) ?? null}
+          onOrder={({ name }) =>
+            goTo(placeOf({ ...filter, request: chosen, order: name === 'ms' ? 'slowest' : '' }), { replace: true })
+          }
           onOpen={open}
           isOpenedByClick
         />
@@ -202,7 +240,7 @@ function Found({ found, filter, chosen }: FoundProps) {
           key={chosen}
           id={chosen}
           known={shown.find(({ id }) => id === chosen) ?? null}
-          backTo={placeOf(filter)}
+          backTo={placeOf({ ...filter, order })}
         />
       )}
     </div>
@@ -234,9 +272,16 @@ function Nothing({ filter }: { readonly filter: Filter }) {
 function columnsFor({
   isNarrow,
   isBeside,
-}: Readonly<Record<'isNarrow' | 'isBeside', boolean>>): readonly Column<RecentRequest>[] {
+  isSlowestFirst,
+}: Readonly<Record<'isNarrow' | 'isBeside' | 'isSlowestFirst', boolean>>): readonly Column<RecentRequest>[] {
   const all: readonly Column<RecentRequest>[] = [
-    { name: 'time', title: 'Time', width: 112, cell: ({ time }) => <Moment at={time} isTime /> },
+    {
+      name: 'time',
+      title: 'Time',
+      width: 112,
+      cell: ({ time }) => <Moment at={time} isTime />,
+      order: isSlowestFirst ? null : 'descending',
+    },
     {
       name: 'operation',
       title: 'Request',
@@ -244,18 +289,24 @@ function columnsFor({
       isRowHeader: true,
       cell: nameCell,
     },
-    { name: 'ms', title: 'Took', width: 82, isRight: true, cell: ({ ms }) => durationText(ms) },
+    {
+      name: 'ms',
+      title: 'Took',
+      width: 96,
+      isRight: true,
+      cell: ({ ms }) => durationText(ms),
+      order: isSlowestFirst ? 'descending' : null,
+    },
     { name: 'role', title: 'Role', width: 130, cell: ({ role }) => role ?? <span className="soft">none</span> },
     { name: 'status', title: 'Status', width: 220, cell: statusCell },
   ];
   return isNarrow || isBeside ? all.filter(({ name }) => name !== 'role') : all;
 }
 
-function nameCell({ operation, operationType, method, path }: RecentRequest) {
-  if (operation === null && operationType === null) return `${method} ${path ?? 'unknown path'}`;
+function nameCell(request: RecentRequest) {
   return (
     <>
-      {operation ?? 'Unnamed'} <span className="soft small">{operationType}</span>
+      {nameOf(request)} <span className="soft small">{request.operationType}</span>
     </>
   );
 }

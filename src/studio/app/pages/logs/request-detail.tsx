@@ -1,12 +1,13 @@
 /** One request: how it ended, what took time, and its ids for the log and for traces. */
-import type { ReactNode } from 'react';
 import type { RecentRequest } from '../../../../server/recent/recent-schemas.ts';
-import { CopyButton } from '../../components/copy-button.tsx';
+import { type Code, errorCodes } from '../../../../shared/errors.ts';
+import { CopiedFact, Fact, Facts } from '../../components/facts.tsx';
 import { CloseIcon } from '../../components/icons.tsx';
 import { Link } from '../../components/link.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Empty, Waiting } from '../../components/problem.tsx';
 import { durationText, useRequest } from '../../shared/recent.ts';
+import { nameOf } from './name-of.ts';
 
 interface DetailProps {
   readonly id: string;
@@ -20,10 +21,10 @@ interface DetailProps {
 export function RequestDetail({ id, known, backTo }: DetailProps) {
   return (
     <aside className="request" aria-label="Request">
-      <Link to={backTo} className="button icon-button request-close" aria-label="Close" title="Close">
+      <Link to={backTo} className="button quiet icon-button request-close" aria-label="Close" title="Close">
         <CloseIcon />
       </Link>
-      {known === null ? <ReadRequest id={id} /> : <Facts request={known} />}
+      {known === null ? <ReadRequest id={id} /> : <Known request={known} />}
     </aside>
   );
 }
@@ -31,7 +32,7 @@ export function RequestDetail({ id, known, backTo }: DetailProps) {
 function ReadRequest({ id }: { readonly id: string }) {
   const { value, problem } = useRequest(id);
   if (value === null) return <Waiting what="request" problem={problem} />;
-  if (value.request !== null) return <Facts request={value.request} />;
+  if (value.request !== null) return <Known request={value.request} />;
   return (
     <Empty title="Not kept any more">
       <p>
@@ -41,13 +42,13 @@ function ReadRequest({ id }: { readonly id: string }) {
   );
 }
 
-function Facts({ request }: { readonly request: RecentRequest }) {
-  const { method, path, operation, operationType, document, role, status, codes, aborted, ms, bytes, worker } = request;
+function Known({ request }: { readonly request: RecentRequest }) {
+  const { method, path, operationType, document, role, status, codes, aborted, ms, bytes, worker } = request;
   return (
     <>
-      <h2>{operation ?? `${method} ${path ?? 'unknown path'}`}</h2>
+      <h2>{nameOf(request)}</h2>
       <Stages request={request} />
-      <dl>
+      <Facts>
         <Fact name="Time">
           <Moment at={request.time} />
         </Fact>
@@ -56,9 +57,10 @@ function Facts({ request }: { readonly request: RecentRequest }) {
         </Fact>
         {codes.length > 0 && (
           <Fact name="Errors">
-            {codes.map((code, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: equal codes stay in order
-              <code key={index}>{code} </code>
+            {[...new Set(codes)].map((code) => (
+              <div key={code}>
+                <code>{code}</code> <span className="soft small">{meaningOf(code)}</span>
+              </div>
             ))}
           </Fact>
         )}
@@ -70,13 +72,13 @@ function Facts({ request }: { readonly request: RecentRequest }) {
         <Fact name="Took">{durationText(ms)}</Fact>
         <Fact name="Answer">{bytes.toLocaleString()} bytes</Fact>
         {worker !== null && <Fact name="Worker">{worker}</Fact>}
-        <Id name="Request id" id={request.id} />
-        <Id name="Trace id" id={request.traceId} />
+        <CopiedFact name="Request id" text={request.id} />
+        <CopiedFact name="Trace id" text={request.traceId} />
         {request.errorIds.map((errorId) => (
-          <Id key={errorId} name="Error id" id={errorId} />
+          <CopiedFact key={errorId} name="Error id" text={errorId} />
         ))}
-        {document !== null && <Id name="Document" id={document} />}
-      </dl>
+        {document !== null && <CopiedFact name="Document" text={document} />}
+      </Facts>
       {request.errorIds.length > 0 && (
         <p className="small soft">The log has the cause of the internal error under the error id.</p>
       )}
@@ -84,24 +86,10 @@ function Facts({ request }: { readonly request: RecentRequest }) {
   );
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-function Id({ name, id }: { readonly name: string; readonly id: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd className="request-id">
-        <code>{id}</code> <CopyButton text={id} what={name} />
-      </dd>
-    </div>
-  );
+/** Of the codes of the GraphQL API; those of others say it themselves. */
+function meaningOf(code: string): string {
+  const meaning = code in errorCodes ? errorCodes[code as Code].meaning : '';
+  return meaning.replaceAll('`', '');
 }
 
 /** What took time, as parts of a bar. */
