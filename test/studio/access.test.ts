@@ -35,6 +35,9 @@ test('a table shows what each role may do and why not, and collects the SQL that
   const grid = page.getByRole('grid', { name: 'Tables and roles' });
   await grid.getByRole('link', { name: 'authenticated: read some, insert none, update none, delete none' }).click();
   await page.getByRole('heading', { name: 'public.diary', exact: true }).waitFor();
+  await page.goBack();
+  await page.getByText('Choose a table to see why').waitFor();
+  await page.goForward();
   await page.getByText('The rows that “own diary” lets pass.').waitFor();
   await page.getByText('Row security is on, and no policy lets authenticated insert rows.').waitFor();
   await page.getByText('No grant lets authenticated delete.').waitFor();

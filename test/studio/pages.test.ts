@@ -59,6 +59,7 @@ describe('the inbox', () => {
     await page.getByText('No email yet').waitFor();
     await sendEmail('ada@mail.test', 'Grüße & <b>Küsse</b>', '<p>für dich</p><a href="/health?a=1">Go</a>');
     await page.getByRole('heading', { name: 'Grüße & <b>Küsse</b>' }).waitFor();
+    expect((await page.locator('iframe[title="The email"]').boundingBox())?.height).toBeGreaterThan(600);
     await page.getByRole('tab', { name: 'Source' }).click();
     await page.locator('.source').getByText('f=C3=BCr dich').waitFor();
     await page.getByRole('tab', { name: 'Text' }).press('Enter');
@@ -277,6 +278,7 @@ describe('every page', () => {
       await page.goto(`${studio.url}/studio/emails/recovery`);
       await page.frameLocator('iframe').getByRole('heading', { name: 'Reset your password' }).waitFor();
       await check('emails', page);
+      if (look.viewport.width > 800) expect((await page.locator('.screen').boundingBox())?.height).toBeGreaterThan(600);
       await picture(page, look.viewport.width === 360 ? 'emails-phone' : 'emails');
       await chooseAction(page, 'Compare texts');
       await page.getByRole('dialog').waitFor();

@@ -9,6 +9,7 @@ import './styles/base.css';
 import './styles/components.css';
 import './styles/frame.css';
 import './styles/link-list.css';
+import './styles/facts.css';
 import './styles/rows.css';
 
 const root = document.getElementById('root');

@@ -1,7 +1,6 @@
 /** Names and values below each other: what is known of one thing. */
 import type { ReactNode } from 'react';
 import { CopyButton } from './copy-button.tsx';
-import './facts.css';
 
 /** The list. @param props.children `Fact`s and `CopiedFact`s. */
 export function Facts({ children }: { readonly children: ReactNode }) {

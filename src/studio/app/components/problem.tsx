@@ -1,7 +1,7 @@
 /** Replaces content that cannot be shown, with the reason. */
 import type { ReactNode } from 'react';
 import type { ApiError } from '../shared/api.ts';
-import { tokenCommand } from '../shared/session.ts';
+import { tokenCommand, useMayOperate } from '../shared/session.ts';
 import { CommandLine } from './command-line.tsx';
 
 interface ProblemProps {
@@ -27,6 +27,27 @@ export function OperatorsOnly() {
       <p>This page needs an access token with the scope project:operate. This command creates one:</p>
       <CommandLine text={tokenCommand} />
     </div>
+  );
+}
+
+interface OperatorPageProps {
+  readonly title: string;
+  /** At the end of the head. */
+  readonly head?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** A page for operators alone: its head, and its content, or what other tokens lack. */
+export function OperatorPage({ title, head, children }: OperatorPageProps) {
+  const mayOperate = useMayOperate();
+  return (
+    <>
+      <header className="page-head">
+        <h1>{title}</h1>
+        {mayOperate && head}
+      </header>
+      {mayOperate ? children : <OperatorsOnly />}
+    </>
   );
 }
 

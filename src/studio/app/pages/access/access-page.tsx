@@ -3,8 +3,7 @@ import { useMemo, useState } from 'react';
 import type { AccessOverview, AccessTable } from '../../../../management/access/access-schemas.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Link } from '../../components/link.tsx';
-import { OperatorPage } from '../../components/operator-page.tsx';
-import { Empty, Fault, Waiting } from '../../components/problem.tsx';
+import { Empty, Fault, OperatorPage, Waiting } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
@@ -12,7 +11,7 @@ import { useCommands } from '../../shared/commands.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { askProject } from '../../shared/session.ts';
-import { useStore } from '../../shared/store.ts';
+import { useMedia, useStore } from '../../shared/store.ts';
 import { actions, actionWords, sayRight, warnOf } from './access-words.ts';
 import { ChangesDialog } from './changes-dialog.tsx';
 import { placeOf } from './place-of.ts';
@@ -88,11 +87,7 @@ function Access({ wanted, applied }: { readonly wanted: string; readonly applied
   useTableCommands(overview);
   if (overview === null) return <Waiting what="access rights" problem={problem} />;
   const view = views.find(({ name }) => name === query.get('view'))?.name ?? 'tables';
-  const [, first, second] = segments;
-  const chosen = overview.tables.find(({ schema, name, object }) =>
-    // Other pages know a table by its name in SQL.
-    second === undefined ? object === first : schema === first && name === second,
-  );
+  const chosen = overview.tables.find(({ schema, name }) => schema === segments[1] && name === segments[2]);
   const found = overview.tables.filter(({ object }) => object.toLowerCase().includes(wanted));
   return (
     <div className="access">
@@ -154,12 +149,13 @@ interface MatrixProps {
 const keyOf = ({ schema, name }: AccessTable): string => `${schema}.${name}`;
 
 function Matrix({ overview, tables, chosen, query }: MatrixProps) {
+  const isNarrow = useMedia('(width < 800px)');
   const isOneSchema = new Set(overview.tables.map(({ schema }) => schema)).size === 1;
   const columns: readonly Column<AccessTable>[] = [
     {
       name: 'table',
       title: 'Table',
-      width: chosen === null ? 260 : 180,
+      width: isNarrow || chosen !== null ? 180 : 260,
       isRowHeader: true,
       cell: (table) => (
         <Link to={placeOf(table, query)} className="cell-link" title={table.object}>
@@ -167,17 +163,6 @@ function Matrix({ overview, tables, chosen, query }: MatrixProps) {
         </Link>
       ),
     },
-    // The open table says it itself.
-    ...(chosen === null
-      ? [
-          {
-            name: 'row security',
-            title: 'Row security',
-            width: 124,
-            cell: (table: AccessTable) => <RowSecurity table={table} />,
-          },
-        ]
-      : []),
     ...overview.roles.map(
       ({ name }): Column<AccessTable> => ({
         name: `role ${name}`,
@@ -186,6 +171,12 @@ function Matrix({ overview, tables, chosen, query }: MatrixProps) {
         cell: (table) => <Rights table={table} role={name} query={query} />,
       }),
     ),
+    {
+      name: 'row security',
+      title: 'Row security',
+      width: 124,
+      cell: (table) => <RowSecurity table={table} />,
+    },
   ];
   return (
     <DataTable

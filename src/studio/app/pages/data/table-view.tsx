@@ -93,7 +93,7 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
   };
   return (
     <>
-      <header className="data-bar">
+      <header className="page-head data-bar">
         <div className="row">
           <ToTables place={place} />
           <h2>{table.name}</h2>

@@ -1,11 +1,9 @@
 /** The Deliveries page: the delivery status of every email, the last day as a chart, and the addresses that get no emails. */
-import { useId } from 'react';
 import { emailKinds } from '../../../../config/auth/email-kinds.ts';
 import type { Delivery } from '../../../../management/deliveries/deliveries.ts';
 import { DeliveryTable } from '../../components/delivery-table.tsx';
 import { Link } from '../../components/link.tsx';
-import { OperatorPage } from '../../components/operator-page.tsx';
-import { Empty, Fault, Waiting } from '../../components/problem.tsx';
+import { Empty, Fault, OperatorPage, Waiting } from '../../components/problem.tsx';
 import { UserSelect } from '../../components/user-select.tsx';
 import { deliveryStates, listDeliveries } from '../../shared/deliveries.ts';
 import { useAnswer } from '../../shared/requests.ts';
@@ -89,19 +87,15 @@ interface SelectProps {
 }
 
 function Select({ label, value, options, onChoose }: SelectProps) {
-  const id = useId();
   return (
-    <div className="row">
-      <label htmlFor={id}>{label}</label>
-      <select id={id} value={value} onChange={({ target }) => onChoose(target.value)}>
-        <option value="">All</option>
-        {options.map(([name, title]) => (
-          <option key={name} value={name}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </div>
+    <select aria-label={label} value={value} onChange={({ target }) => onChoose(target.value)}>
+      <option value="">All {label.toLowerCase()}s</option>
+      {options.map(([name, title]) => (
+        <option key={name} value={name}>
+          {title}
+        </option>
+      ))}
+    </select>
   );
 }
 

@@ -1,12 +1,12 @@
 /** The Live page: who subscribes to what now, by operation and role, and whether the runs keep up. It refreshes itself. */
 import { useEffect, useState } from 'react';
 import type { LiveOperationState, LiveOverview } from '../../../../graphql/live/live-operations.ts';
-import { Dialog } from '../../components/dialog.tsx';
+import { Breakable } from '../../components/breakable.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { Link } from '../../components/link.tsx';
-import { OperatorPage } from '../../components/operator-page.tsx';
-import { Empty, Fault, Waiting } from '../../components/problem.tsx';
+import { Empty, Fault, OperatorPage, Waiting } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { useAnswer, useTask } from '../../shared/requests.ts';
+import { useAnswer } from '../../shared/requests.ts';
 import { askAsOperator } from '../../shared/session.ts';
 import { readUser } from '../../shared/users.ts';
 import './live.css';
@@ -104,7 +104,7 @@ function Operations({ operations, onEnd }: OperationsProps) {
         {operations.map((row) => (
           <tr key={`${row.operation} ${row.document} ${row.role}`}>
             <th scope="row">
-              {row.operation ?? 'Unnamed'}
+              <Breakable text={row.operation ?? 'Unnamed'} />
               <code className="small soft">{row.document?.slice(0, 12)}</code>
             </th>
             <td>{row.role}</td>
@@ -158,27 +158,22 @@ interface EndDialogProps {
 }
 
 function EndDialog({ target, onEnded, onClose }: EndDialogProps) {
-  const { problem, isBusy, run } = useTask();
   const { operation, document, role, subscribers } = target;
   const end = async (): Promise<void> => {
     await askAsOperator('/studio/live-queries/end', { method: 'POST', body: { operation, document, role } });
     onEnded();
   };
   return (
-    <Dialog title={`End ${operation ?? 'the unnamed operation'} of ${role}?`} onClose={onClose}>
+    <ConfirmDialog
+      title={`End ${operation ?? 'the unnamed operation'} of ${role}?`}
+      action="End subscriptions"
+      onConfirm={end}
+      onClose={onClose}
+    >
       <p>
         {subscribers === 1 ? 'Its subscription gets' : `Its ${subscribers} subscriptions get`} a last error. Clients
         that subscribe again may do so. To keep one user away, end the sessions of the user.
       </p>
-      <Fault>{problem?.message}</Fault>
-      <div className="row end">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" className="danger" disabled={isBusy} onClick={() => run(end)}>
-          End subscriptions
-        </button>
-      </div>
-    </Dialog>
+    </ConfirmDialog>
   );
 }

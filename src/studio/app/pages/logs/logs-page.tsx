@@ -5,8 +5,7 @@ import { Choice } from '../../components/choice.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Link } from '../../components/link.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { OperatorPage } from '../../components/operator-page.tsx';
-import { Empty, Fault, Waiting } from '../../components/problem.tsx';
+import { Empty, Fault, OperatorPage, Waiting } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { UsageCharts } from '../../components/usage-charts.tsx';
 import { type Command, useCommands } from '../../shared/commands.ts';
@@ -187,10 +186,11 @@ function Found({ found, filter, view: { request: chosen = '', by = '', order = '
       <div className="logs-body">
         <section className="logs-list" aria-label="Operations">
           <p className="logs-news soft small">
-            The last {found.requests.length.toLocaleString()} requests by operation, those that took most time first
+            {found.requests.length.toLocaleString()} requests by operation, most time first
           </p>
           <OperationsTable
             requests={found.requests}
+            isNarrow={isNarrow}
             onOpen={(text) => goTo(placeOf({ ...filter, text, order: 'slowest' }))}
           />
         </section>
@@ -278,7 +278,7 @@ function columnsFor({
     {
       name: 'time',
       title: 'Time',
-      width: 112,
+      width: isNarrow ? 100 : 112,
       cell: ({ time }) => <Moment at={time} isTime />,
       order: isSlowestFirst ? null : 'descending',
     },
@@ -292,7 +292,7 @@ function columnsFor({
     {
       name: 'ms',
       title: 'Took',
-      width: 96,
+      width: isNarrow ? 84 : 96,
       isRight: true,
       cell: ({ ms }) => durationText(ms),
       order: isSlowestFirst ? 'descending' : null,

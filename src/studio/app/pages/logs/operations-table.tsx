@@ -7,6 +7,7 @@ import { nameOf } from './name-of.ts';
 
 interface OperationsTableProps {
   readonly requests: readonly RecentRequest[];
+  readonly isNarrow: boolean;
   /** Opens the requests of an operation. @param text What finds them. */
   readonly onOpen: (text: string) => void;
 }
@@ -24,7 +25,8 @@ interface OperationRow {
 }
 
 /** The table; those that took most time together come first. */
-export function OperationsTable({ requests, onOpen }: OperationsTableProps) {
+export function OperationsTable({ requests, isNarrow, onOpen }: OperationsTableProps) {
+  const columns = useMemo(() => columnsFor(isNarrow), [isNarrow]);
   const rows = useMemo(() => rowsOf(requests), [requests]);
   return (
     <DataTable
@@ -38,11 +40,11 @@ export function OperationsTable({ requests, onOpen }: OperationsTableProps) {
   );
 }
 
-const columns: readonly Column<OperationRow>[] = [
+const columnsFor = (isNarrow: boolean): readonly Column<OperationRow>[] => [
   {
     name: 'operation',
     title: 'Operation',
-    width: 300,
+    width: isNarrow ? 150 : 300,
     isRowHeader: true,
     cell: ({ name, type }) => (
       <>
@@ -50,6 +52,8 @@ const columns: readonly Column<OperationRow>[] = [
       </>
     ),
   },
+  { name: 'median', title: 'Median', width: 92, isRight: true, cell: ({ medianMs }) => durationText(medianMs) },
+  { name: 'p95', title: 'p95', width: 92, isRight: true, cell: ({ p95Ms }) => durationText(p95Ms) },
   { name: 'count', title: 'Requests', width: 96, isRight: true, cell: ({ count }) => count.toLocaleString() },
   {
     name: 'failed',
@@ -58,8 +62,6 @@ const columns: readonly Column<OperationRow>[] = [
     isRight: true,
     cell: ({ failed }) => (failed === 0 ? <span className="soft">0</span> : <span className="fault">{failed}</span>),
   },
-  { name: 'median', title: 'Median', width: 92, isRight: true, cell: ({ medianMs }) => durationText(medianMs) },
-  { name: 'p95', title: 'p95', width: 92, isRight: true, cell: ({ p95Ms }) => durationText(p95Ms) },
   { name: 'total', title: 'Total time', width: 104, cell: ({ totalMs }) => durationText(totalMs) },
 ];
 

@@ -1,12 +1,12 @@
 /** The access tokens of the project: list, create, revoke. */
 import { useState } from 'react';
 import type { ListedToken } from '../../../../management/tokens/token-requests.ts';
-import { Dialog } from '../../components/dialog.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Empty, Fault, Waiting } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { say } from '../../components/toasts.tsx';
-import { useAnswer, useTask } from '../../shared/requests.ts';
+import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { askProject } from '../../shared/session.ts';
 import { CreateDialog } from './create-dialog.tsx';
@@ -113,10 +113,9 @@ interface RevokeDialogProps {
 }
 
 function RevokeDialog({ token, onRevoked, onClose }: RevokeDialogProps) {
-  const { problem, isBusy, run } = useTask();
   const revoke = () => askProject(`access-tokens/${token.id}`, { method: 'DELETE' }).then(onRevoked);
   return (
-    <Dialog title={`Revoke “${token.name}”?`} onClose={onClose}>
+    <ConfirmDialog title={`Revoke “${token.name}”?`} action="Revoke token" onConfirm={revoke} onClose={onClose}>
       <p>
         Whatever uses this token stops working at once, and so do all tokens that were created with it. This cannot be
         undone.
@@ -124,15 +123,6 @@ function RevokeDialog({ token, onRevoked, onClose }: RevokeDialogProps) {
       {token.isCurrent && (
         <p className="notice warning">You are signed in with this token. You will need another one to go on.</p>
       )}
-      <Fault>{problem?.message}</Fault>
-      <div className="row end">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" className="danger" disabled={isBusy} onClick={() => run(revoke)}>
-          Revoke token
-        </button>
-      </div>
-    </Dialog>
+    </ConfirmDialog>
   );
 }

@@ -1,10 +1,9 @@
 /** Address, number, password and state of a user, and what cannot be undone. */
 import { type ReactNode, useId, useState } from 'react';
-import { Dialog } from '../../components/dialog.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Fault } from '../../components/problem.tsx';
-import { useTask } from '../../shared/requests.ts';
 import { useUnsaved } from '../../shared/unsaved.ts';
 import { askAuth, changeUser, inviteUser, type StudioUser, sendRecovery, userPath } from '../../shared/users.ts';
 import { isBanned, isInvited, nameOf } from './describe-user.ts';
@@ -238,14 +237,13 @@ interface DeleteDialogProps {
 }
 
 function DeleteDialog({ user, onDeleted, onClose }: DeleteDialogProps) {
-  const { problem, isBusy, run } = useTask();
   const [isSoft, setSoft] = useState(false);
   const remove = async () => {
     await askAuth(userPath(user.id), { method: 'DELETE', body: { should_soft_delete: isSoft } });
     onDeleted();
   };
   return (
-    <Dialog title={`Delete ${nameOf(user)}?`} onClose={onClose}>
+    <ConfirmDialog title={`Delete ${nameOf(user)}?`} action="Delete user" onConfirm={remove} onClose={onClose}>
       <p>
         Deletes the account with its sessions, factors and identities. Rows in your tables that reference it follow the
         rules of their foreign keys. This cannot be undone.
@@ -254,15 +252,6 @@ function DeleteDialog({ user, onDeleted, onClose }: DeleteDialogProps) {
         <input type="checkbox" checked={isSoft} onChange={({ target }) => setSoft(target.checked)} />
         Keep the ID, without personal data
       </label>
-      <Fault>{problem?.message}</Fault>
-      <div className="row end">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" className="danger" disabled={isBusy} onClick={() => run(remove)}>
-          Delete user
-        </button>
-      </div>
-    </Dialog>
+    </ConfirmDialog>
   );
 }
