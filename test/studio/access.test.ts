@@ -23,6 +23,8 @@ beforeAll(async () => {
     create policy "only ""mine""" on "Odd ""Name" as restrictive for update to authenticated using (
       "limit" > 0 and exists (select from diary d where d.id = "Odd ""Name".id and d.user_id = auth.uid()) and note <> '')
       with check ("limit" < 1000);
+    create table long_policy (id int primary key);
+    create policy "very long" on long_policy using (id::text <> '${'x'.repeat(11_000)}');
     create view diary_titles as select id, body from diary;
     grant select on diary_titles to anon;
     create function reset_all() returns void language sql security definer as '';
@@ -122,6 +124,9 @@ test('whoever has the scope applies the collected SQL, all or none, and sees its
 test('a view that reads past row security is marked, and functions say whose rights they have', async () => {
   const { page } = await studio.visit('access/public/diary_titles?role=anon');
   await page.getByText(/^This view reads with the rights of \w+, past the row security/).waitFor();
+  const long = await studio.visit('access/public/long_policy');
+  await long.page.getByRole('button', { name: 'Drop very long' }).waitFor();
+  expect(await long.page.getByRole('button', { name: 'Rewrite very long' }).count()).toBe(0);
   await page.getByRole('button', { name: "Read with the caller's rights" }).click();
   await page.getByRole('button', { name: 'Changes 1' }).click();
   expect(await page.getByRole('textbox', { name: 'Statement 1' }).inputValue()).toBe(

@@ -1,7 +1,6 @@
 /** A command to be copied into a terminal. */
 import { Breakable } from './breakable.tsx';
 import { CopyButton } from './copy-button.tsx';
-import './command-line.css';
 
 /** @param props.text The command. It breaks at blanks and commas alone. */
 export function CommandLine({ text }: { readonly text: string }) {

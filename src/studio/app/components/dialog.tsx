@@ -2,7 +2,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
 import { CloseIcon } from './icons.tsx';
-import './dialog.css';
 
 interface DialogProps {
   readonly title: string;

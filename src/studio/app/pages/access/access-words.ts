@@ -174,6 +174,11 @@ export function dropPolicy({ object }: AccessTable, { name }: AccessPolicy): str
   return `drop policy ${quoteName(name)} on ${object};`;
 }
 
+/** Whether all of a policy is known: the API answers the beginning of long conditions. */
+export function isWhole({ using, check }: AccessPolicy): boolean {
+  return ![using, check].some((condition) => condition?.endsWith(' …'));
+}
+
 /** The statement that makes a policy as it is. @param format Of its conditions, with their parentheses. */
 export function printPolicy({ object }: AccessTable, policy: AccessPolicy, format = inParentheses): string {
   const { name, command, isPermissive, roles, using, check } = policy;

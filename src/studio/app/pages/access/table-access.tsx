@@ -11,6 +11,7 @@ import {
   actionWords,
   dropPolicy,
   explain,
+  isWhole,
   kindWords,
   printPolicy,
   type Remedy,
@@ -109,10 +110,12 @@ function Policy({ table, policy }: { readonly table: AccessTable; readonly polic
       <div className="spread">
         <strong>{policy.name}</strong>
         <span className="row">
-          <RemedyButton
-            remedy={{ title: 'Rewrite', sql: `${drop}\n${printPolicy(table, policy)}` }}
-            what={policy.name}
-          />
+          {isWhole(policy) && (
+            <RemedyButton
+              remedy={{ title: 'Rewrite', sql: `${drop}\n${printPolicy(table, policy)}` }}
+              what={policy.name}
+            />
+          )}
           <RemedyButton remedy={{ title: 'Drop', sql: drop }} what={policy.name} />
         </span>
       </div>
