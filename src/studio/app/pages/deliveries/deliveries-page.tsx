@@ -69,7 +69,12 @@ function Filters({ filter }: { readonly filter: Filter }) {
     <search className="row">
       <Select label="State" value={filter.state} options={stateOptions} onChoose={(state) => choose({ state })} />
       <Select label="Email" value={filter.kind} options={emailOptions} onChoose={(kind) => choose({ kind })} />
-      <UserSelect label="To" chosen={filter.user || null} onChoose={({ id }) => choose({ user: id })} />
+      <div className="row">
+        <span className="label" aria-hidden="true">
+          To
+        </span>
+        <UserSelect label="To" chosen={filter.user || null} onChoose={({ id }) => choose({ user: id })} />
+      </div>
       {filter.user !== '' && (
         <button type="button" className="quiet" onClick={() => choose({ user: '' })}>
           Show all users

@@ -5,6 +5,7 @@ import { Empty } from '../../components/problem.tsx';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useStore } from '../../shared/store.ts';
 import { NamedGroup, useGroup } from './named-group.tsx';
+import { groupAddress } from './place-of.ts';
 import { type FieldPlace, fieldPlaces, type SettingsGroup, type SettingsSection } from './sections.ts';
 import { SettingRow } from './setting-row.tsx';
 import { changes, problems, type StoredSettings, shownValue } from './settings-state.ts';
@@ -102,19 +103,22 @@ export function FoundSettings({ wanted, stored }: { readonly wanted: string; rea
     );
   }
   const byGroup = Map.groupBy(found, ({ group }) => group);
-  return [...byGroup].map(([group, places]) => (
-    <FoundGroup key={titleOf(places)} places={places} group={group} stored={stored} />
-  ));
+  return [...byGroup.values()].map((places) => <FoundGroup key={titleOf(places)} places={places} stored={stored} />);
 }
 
-interface FoundGroupProps extends GroupProps {
+interface FoundGroupProps extends Pick<GroupProps, 'stored'> {
   readonly places: readonly FieldPlace[];
 }
 
 function FoundGroup({ places, stored }: FoundGroupProps) {
+  const [first] = places;
   return (
     <section className="setting-group" aria-label={titleOf(places)}>
-      <h2>{titleOf(places)}</h2>
+      <h2>
+        <Link to={first === undefined ? 'settings' : groupAddress(first.section.path, first.group.title)}>
+          {titleOf(places)}
+        </Link>
+      </h2>
       {places.map(({ field }) => (
         <SettingRow key={field.name} setting={field} stored={stored} />
       ))}
