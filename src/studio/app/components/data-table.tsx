@@ -50,8 +50,11 @@ interface DataTableProps<Row> {
   readonly onEnd?: () => void;
 }
 
-/** A million of them are not more pixels than browsers scroll. */
-const rowHeight = 33;
+/**
+ * A million of them are not more pixels than browsers scroll. Far down, browsers place things on every second pixel only: with
+ * an odd height, rows would overlap.
+ */
+const rowHeight = 32;
 /** Rows beyond what is in sight. */
 const overscan = 12;
 /** More rows are asked for when so many are left below. */
