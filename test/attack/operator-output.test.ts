@@ -70,6 +70,15 @@ test('init escapes line breaks in names', async () => {
   expectPlain(again);
 });
 
+test('init escapes line breaks in names of those who hold a role', async () => {
+  const [holder, held] = [name('h'), `held_${randomBytes(4).toString('hex')}`];
+  await database.query(`create role ${held}; create role ${holder} login; grant ${held} to ${holder}`);
+  onTestFinished(async () => void (await database.query(`drop role ${holder}, ${held}`)));
+  const { code, err } = await run('init', '--anon-role', held);
+  expect([code, err]).toEqual([1, expect.stringContaining(`The role "${held}" exists, and "h\\u000a`)]);
+  expectPlain(err);
+});
+
 test('explain prints a script in which plans are comments to their end', async () => {
   const file = join(directory, 'notes.graphql');
   writeFileSync(file, '{ noteCollection { edges { node { id } } } }');

@@ -6,6 +6,7 @@
 import { type RoleHolder, readRoleHolders } from '../../check/role-holders.ts';
 import { quoteName } from '../../graphql/catalog/quote-name.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { CommandError } from '../shared/command.ts';
 
 /** Roles that `init` makes or finds. */
@@ -70,8 +71,9 @@ async function findHeld(database: Queryable, widened: WidenedRoles): Promise<Com
   return new CommandError(
     held.map((role) => {
       const names = holders.filter((each) => each.roles.includes(role)).map(({ holder }) => holder);
-      const list = names.map((name) => `"${name}"`).join(', ');
-      const revoke = `revoke ${quoteName(role)} from ${names.map(quoteName).join(', ')};`;
+      const list = names.map((name) => `"${onOneLine(name)}"`).join(', ');
+      const revoke =
+        pasteable(`revoke ${quoteName(role)} from ${names.map(quoteName).join(', ')};`) ?? 'Take it from them.';
       return {
         problem: `The role "${role}" exists, and ${list} may act as it, and would get what init gives to it.`,
         fix: `${revoke}\nIf nobody you know has made the role: drop role ${quoteName(role)};\nTo give it to them too: --adopt-role ${adopting(held)}`,
