@@ -32,7 +32,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['shared', 'server'],
   jose: ['config', 'server', 'auth'],
   'lru-cache': ['graphql', 'postgres', 'email', 'auth', 'management', 'server', 'shared'],
-  negotiator: ['server', 'graphql'],
+  negotiator: ['server'],
   nodemailer: ['email'],
   'openid-client': ['auth'],
   pg: ['postgres'],

@@ -6,6 +6,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { minCompressedBytes } from '../../server/compress.ts';
 import { type AnswerType, answerTypeOf, requestTypeOf } from '../../server/media-types.ts';
 import type { Hook } from '../../server/parts.ts';
 import { writeRawHead } from '../../server/response-head.ts';
@@ -13,7 +14,6 @@ import { PublicError } from '../../shared/errors.ts';
 import type { Utf8Text } from '../../shared/utf8-text.ts';
 import { CompressedText, utf8Bytes } from '../execute/answer/compressed-text.ts';
 import type { Answer } from '../execute/executor.ts';
-import { minCompressedBytes } from './compress.ts';
 import type { EventStreams } from './event-stream.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import type { GraphqlParts } from './graphql-parts.ts';

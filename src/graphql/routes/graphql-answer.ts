@@ -4,11 +4,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import { appendVary } from '../../server/append-vary.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
+import { acceptedEncodings, compress } from '../../server/compress.ts';
 import { retryAfterSeconds, statusOf } from '../../server/error-body.ts';
 import type { AnswerType } from '../../server/media-types.ts';
 import { CompressedText, type Text, utf8Bytes } from '../execute/answer/compressed-text.ts';
 import { type Answer, type GraphQLRequest, privilegesOf, type RequestContext } from '../execute/executor.ts';
-import { acceptedEncodings, compress } from './compress.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
 import { readPosition, writePosition } from './read-your-writes.ts';
 
