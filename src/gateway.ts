@@ -7,6 +7,7 @@ import { createAuthPool } from './auth/auth-pool.ts';
 import { type OpenAuth, openAuth } from './auth/open-auth.ts';
 import type { PasswordHasher } from './auth/secrets/passwords.ts';
 import { type AppliedChange, changeOptions } from './change-options.ts';
+import { type Checker, createChecker } from './check/open-check.ts';
 import { type Config, hasAdminConnection } from './config/config.ts';
 import { LiveConfig } from './config/live-config.ts';
 import { loggingOf } from './config/logging.ts';
@@ -128,16 +129,13 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
   const authPool = createAuthPool(config, observe, graphql.suspect);
   const management = openManagement({ config, authUrl: authUrlOf(config), pool: authPool, clock, observe });
   const ready = createReadiness(() => graphql.executor.notReady(), graphql.systemPool);
-  const traffic = { inFlight: 0 };
-  const parts: Parts = { config, clock, graphql, authPool, management, ready, traffic, meter, recent, auth: null };
+  const checker = createChecker({ config, clock, schemaAgeMs: () => graphql.state().modelAgeMs });
+  const opens = { config, clock, graphql, authPool, management, checker, ready, traffic: { inFlight: 0 } };
+  const parts: Parts = { ...opens, meter, recent, auth: null };
   const tickets = new StudioTickets(clock);
   // Closes in reverse order of opening.
   const opened = new AsyncDisposableStack();
-  opened.defer(() => tracer.stop());
-  opened.defer(() => recent.stop());
-  opened.defer(() => authPool.stop());
-  opened.defer(() => management.stop());
-  opened.defer(() => graphql.stop());
+  for (const part of [tracer, recent, checker, authPool, management, graphql]) opened.defer(() => part.stop());
   try {
     await Promise.all([graphql.start(), management.loaded]);
     const readAt = performance.now();
@@ -156,7 +154,7 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
     const { parts: metrics, server } = await openMetrics(metering);
     opened.defer(() => server?.stop());
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
-    const app = await createHttpServer({ config, observe, ready, traffic, metrics, tracer }, (http) => {
+    const app = await createHttpServer({ config, observe, ready, traffic: opens.traffic, metrics, tracer }, (http) => {
       const { executor, live } = graphql;
       const shared = { config, observe, tracer, authenticate, executor, live, graphiqlApiKey };
       return addRoutes(http, { ...shared, ...routeParts(parts, tickets, extras.gather) });
@@ -224,6 +222,7 @@ interface Parts {
   /** For the tables of the auth service, which the login of requests may not be able to read. */
   readonly authPool: OwnPool;
   readonly management: Management;
+  readonly checker: Checker;
   readonly ready: Readiness;
   readonly traffic: Traffic;
   readonly meter: Meter;
@@ -304,7 +303,7 @@ function inboxParts({ inbox, isCaptured }: OpenAuth, { config, management }: Par
 }
 
 function managementParts(parts: Parts, inTurn: ReturnType<typeof runInTurn>, gather?: Gather): ManagementParts {
-  const { config, graphql, management, auth } = parts;
+  const { config, graphql, management, auth, checker } = parts;
   const services = auth?.auth.services ?? null;
   return {
     ...management.counted,
@@ -321,6 +320,7 @@ function managementParts(parts: Parts, inTurn: ReturnType<typeof runInTurn>, gat
     allowedRoles: config.allowedRoles,
     recent: readersOf(parts, gather),
     health: healthParts(parts),
+    check: () => checker.read(),
   };
 }
 

@@ -37,6 +37,7 @@ export const managementErrors = {
     'The deliveries could not be read or changed.'),
   activity_failed: row(500, 'The requests and counts could not be read. Try again.',
     'The requests and counts of the processes could not be read.'),
+  check_failed: row(500, 'The database could not be checked. Try again.', 'The database could not be checked.'),
   schema_unavailable: row(503, 'The database is not responding. Try again.',
     'The schema of the role could not be read from the database.'),
   query_failed: row(400, 'PostgreSQL refused the statements',

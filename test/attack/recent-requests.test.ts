@@ -22,12 +22,12 @@ beforeEach(async () => {
 const read = (what: string, as: string | null, of = ref) =>
   managed.call({ path: `/v1/projects/${of}/${what}`, token: as === null ? null : `Bearer ${as}` });
 
-test('the last requests, the last hour and the health are for tokens of the project with the scope project:operate alone', async () => {
+test('the last requests, the last hour, the health and the findings of check are for tokens of the project with the scope project:operate alone', async () => {
   const lesser = await addToken(database, { scopes: accessScopes.filter((scope) => scope !== 'project:operate') });
   const elsewhere = await addToken(database, { scopes: accessScopes, projectRef: 'z'.repeat(20) });
   const expired = await addToken(database, { scopes: accessScopes, expiresAt: new Date(Date.now() - 1000) });
   const user = await signed({ sub: 'a', role: 'authenticated' });
-  for (const what of ['requests', 'usage', 'health']) {
+  for (const what of ['requests', 'usage', 'health', 'check']) {
     const refusals = [
       [null, 401],
       ['', 401],

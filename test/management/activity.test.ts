@@ -197,3 +197,23 @@ test('the health of a project has its versions, its database without login, its 
   expect(health.versions.authMigration).toBeGreaterThan(0);
   expect(JSON.stringify(health)).not.toMatch(/authenticator|postgresql:|test:/);
 });
+
+test('the findings of check are the worst first, without login and password, and seldom looked for', async () => {
+  const report = await read('check');
+  expect(report).toEqual({ checkedAt: expect.any(String), findings: expect.any(Array) });
+  const kinds = report.findings.map(({ check }: { check: string }) => check);
+  expect(kinds).toEqual(expect.arrayContaining(['row_security_off', 'trigger_missing', 'role_summary']));
+  const weights = report.findings.map(({ severity }: { severity: string }) => severity);
+  const order = ['error', 'warning', 'note'];
+  expect(weights).toEqual(weights.toSorted((one: string, other: string) => order.indexOf(one) - order.indexOf(other)));
+  expect(report.findings.find(({ check }: { check: string }) => check === 'row_security_off')).toMatchObject({
+    object: 'public.book',
+    fix: expect.stringContaining('enable row level security'),
+    command: null,
+  });
+  const { password } = new URL(database.urlAs('authenticator', 'test'));
+  expect(password).not.toBe('');
+  expect(JSON.stringify(report)).not.toContain(`:${password}@`);
+  const [again, another] = await Promise.all([read('check'), read('check')]);
+  expect([again.checkedAt, another.checkedAt]).toEqual([report.checkedAt, report.checkedAt]);
+});

@@ -47,6 +47,7 @@ test('the first page after sign-in loads less than 200 kB and says whether all i
   const first = await done();
   expect(first.some((step) => step.includes('Show a table to a role'))).toBe(true);
   expect(first.some((step) => /request|user|email/.test(step))).toBe(false);
+  await page.getByText(/By pgreflect check/).waitFor();
   await picture(page, 'home');
   await fetch(`${studio.url}/graphql/v1`, {
     method: 'POST',
@@ -65,18 +66,36 @@ test('the first page after sign-in loads less than 200 kB and says whether all i
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
 });
 
-test('a table without row security is named on the page Home, and on a phone in the dark it is whole', async () => {
-  await studio.database.query('create table public.open (id int primary key); grant select on public.open to anon');
+test('the findings of check stand on the page Home, the worst first, with the SQL to copy; on a phone in the dark it is whole', async () => {
+  await studio.database.query(`create table public.open (id int primary key); grant select, insert on public.open to anon;
+    create table public.wide_open (id int primary key); grant select, delete on public.wide_open to anon`);
   await studio.database.query('notify pgreflect');
-  const { page } = await studio.visit('home', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
-  const named = page.getByText(/anon sees \d+ tables? without row security: .*open/);
+  const { page } = await studio.visit('home', {
+    viewport: { width: 390, height: 844 },
+    colorScheme: 'dark',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const findings = page.getByRole('region', { name: /^Findings/ });
   const read = async () => {
     await page.reload();
-    await page.getByText(/PostgreSQL/).waitFor();
-    return named.count();
+    await findings.getByText(/By pgreflect check/).waitFor();
+    const all = findings.getByRole('button', { name: /^Show all/ });
+    if (await all.isVisible()) await all.click();
+    return (await findings.getByRole('listitem').allTextContents()).filter((text) => text.includes('wide_open')).length;
   };
-  await expect.poll(read).toBe(1);
+  await expect.poll(read, { timeout: 60_000 }).toBeGreaterThan(0);
+  const count = Number(/\d+/.exec((await findings.getByRole('heading').textContent()) ?? '')?.[0]);
+  expect(await findings.getByRole('listitem').count()).toBe(count);
+  const weights = (await findings.getByRole('listitem').allTextContents()).map((text) => /^\w+/.exec(text)?.[0] ?? '');
+  const order = ['Error', 'Warning', 'Note'];
+  expect(weights).toEqual(weights.toSorted((one, other) => order.indexOf(one) - order.indexOf(other)));
+  await page.getByRole('region', { name: 'Health' }).getByRole('heading', { name: 'Look at this' }).waitFor();
+  await findings.getByText('wide_open').first().click();
+  await findings.getByRole('button', { name: /^Copy/ }).and(page.locator(':visible')).first().click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('wide_open');
   expect(await violations(page)).toEqual([]);
+  await findings.getByRole('button', { name: 'Show the first 5' }).click();
+  expect(await findings.getByRole('listitem').count()).toBe(5);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
 });
 

@@ -3,6 +3,7 @@
  * for operators.
  */
 import { readRequestFilter, recentRequests, requestFilters, usage } from '../../server/recent/recent-schemas.ts';
+import { checkReport, toReport } from '../check-report.ts';
 import { ManagementError } from '../management-error.ts';
 import { projectHealth, readHealth } from '../project-health.ts';
 import type { ManagementRoutes } from './management-route-table.ts';
@@ -16,6 +17,15 @@ export const activityRoutes: ManagementRoutes = {
     answer: projectHealth,
     failure: 'activity_failed',
     run: ({ project, health }) => readHealth(project, health),
+  },
+  'GET /check': {
+    access: 'project:operate',
+    id: 'readCheck',
+    summary:
+      'Read what `pgreflect check` finds, the worst first; looked for once in ten minutes at most, and after a change of the schema',
+    answer: checkReport,
+    failure: 'check_failed',
+    run: async ({ check }) => toReport(await check()),
   },
   'GET /requests': {
     access: 'project:operate',

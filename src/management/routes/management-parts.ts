@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts';
 import type { ReceiveEvents } from '../../email/events/receive-events.ts';
 import type { RecentRequests, RequestFilter, Usage } from '../../server/recent/recent-schemas.ts';
 import type { AccessOverview } from '../access/access-schemas.ts';
+import type { Checked } from '../check-report.ts';
 import type { ManagedProject } from '../managed-project.ts';
 import type { HealthParts } from '../project-health.ts';
 import type { DeliverMessage } from '../templates/send-draft.ts';
@@ -29,6 +30,8 @@ export interface ManagementParts {
   readonly runStatements: ((statements: string) => Promise<readonly string[]>) | null;
   /** Roles that requests may use; `*`: any. */
   readonly allowedRoles: Config['allowedRoles'];
+  /** What `pgreflect check` finds, looked for now and then. Rejects if the database cannot be checked. */
+  readonly check: () => Promise<Checked>;
   /** How the parts of this process are. */
   readonly health: HealthParts;
   /** What all processes of this gateway have done. */

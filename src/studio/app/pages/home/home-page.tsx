@@ -1,5 +1,6 @@
 /** The first page: is everything well, where things are, what happened in the last hour, and what a new project does next. */
 import type { ReactNode } from 'react';
+import type { CheckReport } from '../../../../management/check-report.ts';
 import type { ProjectHealth } from '../../../../management/project-health.ts';
 import { CopiedFact, Fact, Facts } from '../../components/facts.tsx';
 import { Link } from '../../components/link.tsx';
@@ -10,6 +11,7 @@ import { useAgain, useUsage } from '../../shared/recent.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { askProject, session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
+import { Findings, weightsOf } from './findings.tsx';
 import { NextSteps } from './next-steps.tsx';
 import './home.css';
 
@@ -27,6 +29,7 @@ function Home() {
   // Also tells when requests cannot be answered any more.
   useAgain(answer, 10_000);
   const { value: health, problem } = answer;
+  const found = useAnswer('check', async (signal) => (await askProject<CheckReport>('check', { signal })).body);
   const reason = useStore(outage);
   const { value: usage } = useUsage();
   const requests = usage?.minutes.reduce((sum, minute) => sum + minute.requests, 0) ?? 0;
@@ -36,7 +39,11 @@ function Home() {
       <div className="home-columns">
         <div className="home-column">
           <section className="home-card home-health" aria-label="Health">
-            {reason !== null ? <State state="bad" worries={[reason]} /> : health !== null && <Health health={health} />}
+            {reason !== null ? (
+              <State state="bad" worries={[reason]} />
+            ) : (
+              health !== null && <Health health={health} report={found.value} />
+            )}
           </section>
           <section className="home-card home-hour" aria-label="Last hour">
             {usage !== null && <RequestsChart usage={usage} />}
@@ -44,6 +51,7 @@ function Home() {
               All requests
             </Link>
           </section>
+          <Findings {...found} />
         </div>
         <div className="home-column">
           {health !== null && <NextSteps health={health} hasRequests={requests > 0} />}
@@ -55,20 +63,17 @@ function Home() {
 }
 
 /** What somebody should look at. */
-function worriesOf({ isReady, reason, roles, mail, versions }: ProjectHealth): readonly ReactNode[] {
-  const open = roles.flatMap(({ role, withoutRowSecurity: names }) => (names.length === 0 ? [] : [{ role, names }]));
+function worriesOf(
+  { isReady, reason, mail, versions }: ProjectHealth,
+  report: CheckReport | null,
+): readonly ReactNode[] {
+  const found = report === null ? '' : weightsOf(report);
   return [
     ...(isReady ? [] : [reason]),
     ...(versions.authMigration === null
       ? ['The database has no auth tables. They are made by pgreflect init --auth.']
       : []),
-    ...open.map(({ role, names }) => (
-      <>
-        {role} sees {names.length} {names.length === 1 ? 'table' : 'tables'} without row security:{' '}
-        <code>{names.slice(0, 3).join(', ')}</code>
-        {names.length > 3 && ` and ${names.length - 3} more`}
-      </>
-    )),
+    ...(found === '' ? [] : [`Findings: ${found}`]),
     ...(mail.oldestSeconds > 600
       ? [`An email has waited for ${Math.round(mail.oldestSeconds / 60)} minutes. Deliveries says why.`]
       : []),
@@ -107,9 +112,14 @@ function State({ state, worries }: StateProps) {
   );
 }
 
-function Health({ health }: { readonly health: ProjectHealth }) {
+interface HealthProps {
+  readonly health: ProjectHealth;
+  readonly report: CheckReport | null;
+}
+
+function Health({ health, report }: HealthProps) {
   const { versions, database, schemaAgeSeconds, isLiveExact, roles, mail, isReady } = health;
-  const worries = worriesOf(health);
+  const worries = worriesOf(health, report);
   return (
     <>
       <State state={!isReady ? 'bad' : worries.length > 0 ? 'mixed' : 'well'} worries={worries} />
@@ -135,9 +145,6 @@ function Health({ health }: { readonly health: ProjectHealth }) {
           {versions.authMigration !== null && `, auth migration ${versions.authMigration}`}
         </Fact>
       </Facts>
-      <p className="small soft">
-        More findings, each with the SQL that fixes it: <code>pgreflect check</code>
-      </p>
     </>
   );
 }

@@ -1,6 +1,6 @@
 /** Objects that a role does not see, why, and the statement that would change it. The studio never runs them. */
 import { useEffect, useRef } from 'react';
-import { CopyButton } from '../../components/copy-button.tsx';
+import { Statement } from '../../components/statement.tsx';
 import { type Missing, partMissing, type RoleSchema } from '../../shared/role-schema.ts';
 
 /** Reasons with their fixes. */
@@ -14,15 +14,6 @@ export function MissingList({ missing }: { readonly missing: readonly Missing[] 
         </li>
       ))}
     </ul>
-  );
-}
-
-function Statement({ text }: { readonly text: string }) {
-  return (
-    <div className="fix">
-      <code>{text}</code>
-      <CopyButton text={text} what={text} isIcon />
-    </div>
   );
 }
 
