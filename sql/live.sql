@@ -6,7 +6,7 @@
 
 create schema if not exists pgreflect;
 
--- Unlogged: after a crash, every gateway has lost its connection, and runs everything again.
+-- Unlogged: after a crash, every gateway runs everything again.
 create unlogged table if not exists pgreflect.live_change (
   xid xid8 default pg_catalog.pg_current_xact_id(),
   rel oid,

@@ -28,7 +28,7 @@ export interface GatewayReply {
 
 /** Starts it as the usual login role on a free port, exposing `public`; stopped when the test has ended, unless told otherwise. */
 export async function testGateway(
-  database: TestDatabase,
+  database: Pick<TestDatabase, 'url' | 'urlAs'>,
   given: Partial<Config> = {},
   whenOver: WhenOver = onTestFinished,
 ): Promise<TestGateway> {

@@ -12,8 +12,11 @@ import { everything, type LiveChange } from './change.ts';
 
 const stateStatement = `select s.is_exact, w.has_change_trigger as is_watched
   from (${loadSqlFile('live-state.sql')}) s cross join (${loadSqlFile('watch-state.sql')}) w`;
+// A crash empties unlogged tables, as the record of changes is one, and sets the statistics of the server back. Behind a pooler, no
+// connection tells of it.
 const now = `pg_catalog.pg_current_snapshot()::pg_catalog.text as snapshot,
-  pg_catalog.date_part('epoch', pg_catalog.clock_timestamp())::pg_catalog.text as at`;
+  pg_catalog.date_part('epoch', pg_catalog.clock_timestamp())::pg_catalog.text as at,
+  pg_catalog.pg_stat_get_bgwriter_stat_reset_time()::pg_catalog.text as recorded_since`;
 const snapshotStatement = `select ${now}`;
 
 /** What the snapshot $1 did not see, and the one of this statement does. The upper bound leaves out rows of a restored dump. */
@@ -75,6 +78,8 @@ interface Look {
   readonly snapshot: string;
   /** Seconds, by the clock of the database: this process may have stood still. */
   readonly at: number;
+  /** What was recorded before, a crash has lost. */
+  readonly recordedSince: string;
   /** Null: unknown, so all. */
   readonly relations: ReadonlySet<string> | null;
 }
@@ -157,11 +162,12 @@ export class ChangeWatch {
       isExact && last !== null
         ? await systemPool.query(pollStatement(isWatched), [last.snapshot])
         : await systemPool.query(snapshotStatement, []);
-    const { snapshot, at, relations } = row as Readonly<Record<string, unknown>>;
+    const { snapshot, at, recorded_since: recordedSince, relations } = row as Readonly<Record<string, unknown>>;
     const oids = relations === undefined ? null : String(relations);
     return {
       snapshot: String(snapshot),
       at: Number(at),
+      recordedSince: String(recordedSince),
       relations: oids === null ? null : new Set(oids === '' ? [] : oids.split(',')),
     };
   }
@@ -197,6 +203,6 @@ export class ChangeWatch {
 function changeBetween(last: Look | null, next: Look): LiveChange {
   const hasMoved = last?.snapshot !== next.snapshot;
   if (next.relations === null) return hasMoved ? everything : { hasMoved, relations: new Set() };
-  const isLate = last === null || Math.abs(next.at - last.at) > maxPause;
-  return isLate || next.relations.has('0') ? everything : { hasMoved, relations: next.relations };
+  const isLost = last === null || Math.abs(next.at - last.at) > maxPause || next.recordedSince !== last.recordedSince;
+  return isLost || next.relations.has('0') ? everything : { hasMoved, relations: next.relations };
 }
