@@ -172,6 +172,17 @@ test('users: a user who cannot be read for now is not one who is not there; wher
   await page.getByText('The database is away').waitFor();
 });
 
+test('data: an error of ours is told with the id under which the log has its cause', async () => {
+  await studio.database.query(`create function broken() returns boolean language plpgsql as 'begin return nothing_there; end';
+    create table broken_rule (id int primary key);
+    insert into broken_rule values (1);
+    alter table broken_rule enable row level security;
+    create policy broken on broken_rule using (broken());
+    grant select on broken_rule to anon; notify pgreflect, 'reload'`);
+  const { page } = await studio.visit('data/BrokenRule?as=anon');
+  await page.getByText(/under the id [0-9a-f]{8}-[0-9a-f-]{27}/).waitFor();
+});
+
 test('a key that is not good can be given again where operations are sent', async () => {
   const { page } = await studio.visit('users');
   const wrong = JSON.stringify({ anon: `${anonKey}x`, service: '' });

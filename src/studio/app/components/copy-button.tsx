@@ -1,6 +1,6 @@
 /** Copies a text to the clipboard and says so. */
 import { useState } from 'react';
-import { CopyIcon, TickIcon } from './icons.tsx';
+import { CloseIcon, CopyIcon, TickIcon } from './icons.tsx';
 
 const saidForMs = 2000;
 
@@ -33,7 +33,7 @@ export function CopyButton({ text, what, isIcon = false }: CopyButtonProps) {
       onClick={copy}
       aria-live="polite"
     >
-      {said === 'Copied' ? <TickIcon /> : <CopyIcon />}
+      {said === null ? <CopyIcon /> : said === 'Copied' ? <TickIcon /> : <CloseIcon />}
       <span className={isIcon ? 'visually-hidden' : undefined}>{said ?? 'Copy'}</span>{' '}
       <span className="visually-hidden">{what}</span>
     </button>

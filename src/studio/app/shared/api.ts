@@ -149,7 +149,15 @@ interface ErrorBody {
   readonly msg?: string;
   readonly code?: string;
   readonly problems?: readonly ChangeProblem[];
-  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly extensions?: { readonly code?: string; readonly id?: string };
+  }[];
+}
+
+/** The message of an error with the id that it speaks of, under which the log has the cause. */
+export function withId(message: string, id: string | undefined): string {
+  return id === undefined ? message : message.replace('under this id', `under the id ${id}`);
 }
 
 /** The APIs have different error formats. */
@@ -157,7 +165,8 @@ function toError(status: number, value: unknown): ApiError {
   const { message, msg, code, errors, problems } = (value ?? {}) as ErrorBody;
   const first = errors?.[0];
   const text = message ?? msg ?? first?.message ?? `The server answered with status ${status}.`;
-  return new ApiError(status, String(code ?? first?.extensions?.code ?? status), text, problems);
+  const { extensions } = first ?? {};
+  return new ApiError(status, String(code ?? extensions?.code ?? status), withId(text, extensions?.id), problems);
 }
 
 /** Why requests cannot be answered now; null: they can. */

@@ -1,5 +1,5 @@
 /** Runs operations as a chosen caller. */
-import { ApiError, explainError, noteOutage } from './api.ts';
+import { ApiError, explainError, noteOutage, withId } from './api.ts';
 import { type Caller, credentialsOf, servicePath } from './caller.ts';
 import { type GraphqlError, isRefused, type Operation, sendOperation, subscribe } from './send-operation.ts';
 import { expireSession, session } from './session.ts';
@@ -12,7 +12,7 @@ export class OperationError extends ApiError {
   readonly input: string | null;
 
   constructor(status: number, { message, extensions = {} }: GraphqlError) {
-    super(status, extensions.code ?? 'REFUSED', message);
+    super(status, extensions.code ?? 'REFUSED', withId(message, extensions.id));
     this.hint = extensions.hint ?? null;
     this.input = extensions.input ?? null;
   }
