@@ -12,7 +12,12 @@ export interface Operation {
 /** An error of the API. */
 export interface GraphqlError {
   readonly message: string;
-  readonly extensions?: { readonly code?: string; readonly hint?: string; readonly input?: string; readonly id?: string };
+  readonly extensions?: {
+    readonly code?: string;
+    readonly hint?: string;
+    readonly input?: string;
+    readonly id?: string;
+  };
 }
 
 /** The API's answer. */
