@@ -168,6 +168,10 @@ async function tryExample(page: TypedPage): Promise<void> {
 testPage('docs/auth-flows.md', async (page) => {
   await signInWithCheckout(page);
   await signInWithPackage(page);
+  page.leaveOut(
+    'curl --silent --header "Authorization: Bearer $PGREFLECT_ACCESS_TOKEN" \\',
+    'it needs users; test/docs runs it with its answer',
+  );
 });
 
 async function signInWithCheckout(page: TypedPage): Promise<void> {
@@ -306,7 +310,11 @@ testPage('docs/deployment.md', async (page) => {
 /** `pgreflect.env` as the page describes it. */
 async function writeSettings(page: TypedPage, terminal: Terminal): Promise<void> {
   for (const words of ['pgreflect keys', 'pgreflect init --auth']) expect(page.text).toContain(`\`${words}\``);
-  const keys = await typeLines('pgreflect keys', terminal);
+  const keys = (await typeLines('pgreflect keys', terminal)).replaceAll(
+    /^(#.*|PGREFLECT_(ANON|SERVICE)_KEY=.*)\n/gm,
+    '',
+  );
+  expect(keys).toMatch(/^PGREFLECT_JWT_SECRET=\S+\n$/);
   const init = `pgreflect init --auth --schemas public --database-url ${written('postgres')}`;
   const logins = readLogins(await typeLines(init, terminal));
   const settings = { PGREFLECT_DATABASE_URL: 'authenticator', PGREFLECT_ADMIN_DATABASE_URL: 'auth_admin' };
