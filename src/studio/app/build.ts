@@ -88,6 +88,7 @@ async function bundle(outDir: string): Promise<void> {
     worker: { format: 'es' },
     plugins: [
       { name: 'graphiql-without-fonts', enforce: 'pre', transform: withoutFonts },
+      { name: 'graphiql-with-words', enforce: 'pre', transform: withWords },
       { name: 'uplot-in-any-language', enforce: 'pre', transform: inAnyLanguage },
     ],
   });
@@ -96,6 +97,11 @@ async function bundle(outDir: string): Promise<void> {
 /** The fonts in GraphiQL's style sheet are larger than the rest of it. */
 function withoutFonts(code: string, id: string): string | null {
   return id.endsWith('/graphiql/dist/style.css') ? code.replace(/@font-face\s*\{[^}]*\}/g, '') : null;
+}
+
+/** What GraphiQL calls an operation without a name is no word that people use. */
+function withWords(code: string, id: string): string | null {
+  return id.endsWith('/@graphiql/react/dist/editor/tabs.js') ? code.replace('"<untitled>"', '"Unnamed"') : null;
 }
 
 /** uPlot fails where the browser names a language that `Intl` does not know, such as `en-US@posix`. Without one, it takes the default. */

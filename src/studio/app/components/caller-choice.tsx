@@ -1,7 +1,6 @@
 /** Chooses as whom operations run: anon, a user, or the service role. */
 import type { Caller } from '../shared/caller.ts';
-import { apiKeys } from '../shared/keys.ts';
-import { session, useMayOperate } from '../shared/session.ts';
+import { session } from '../shared/session.ts';
 import { useStore } from '../shared/store.ts';
 import { Choice } from './choice.tsx';
 import { UserSelect } from './user-select.tsx';
@@ -13,15 +12,13 @@ interface CallerChoiceProps {
 
 /** The choice; nothing while nobody is signed in. */
 export function CallerChoice({ caller, onChoose }: CallerChoiceProps) {
-  const { service } = useStore(apiKeys);
-  const mayOperate = useMayOperate();
   const now = useStore(session);
   if (now.kind === 'none') return null;
   const { roles } = now.project;
   const options = [
     { name: 'anon', title: roles.anon },
-    { name: 'user', title: 'User', isDisabled: !mayOperate },
-    { name: 'service', title: roles.service, isDisabled: service === '' && !mayOperate },
+    { name: 'user', title: 'User' },
+    { name: 'service', title: roles.service },
   ] as const;
   return (
     <div className="row">

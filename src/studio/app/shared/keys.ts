@@ -1,29 +1,19 @@
-/** The API keys that the studio sends: a local project's, or keys that the operator entered, kept in the tab. */
+/** The API keys that the gateway tells this session. */
 import { session } from './session.ts';
 import { createStore, type Store } from './store.ts';
 
-/** Both may be empty. */
+/** Empty where it tells none. */
 interface ApiKeys {
   readonly anon: string;
+  /** Of a local project alone. */
   readonly service: string;
 }
 
-const storageName = 'pgreflect:keys';
-
-/** The keys of this tab. */
+/** The keys. */
 export const apiKeys: Store<ApiKeys> = createStore(readKeys());
 session.subscribe(() => apiKeys.set(readKeys()));
 
 function readKeys(): ApiKeys {
   const now = session.get();
-  const kept = JSON.parse(sessionStorage.getItem(storageName) ?? 'null') as ApiKeys | null;
-  const known = now.kind === 'none' ? null : now.project.keys;
-  // After a restart, a project may provide another key than the one it refused.
-  return { anon: '', ...known, ...kept, service: kept?.service || known?.service || '' };
-}
-
-/** Sets other keys. */
-export function keepKeys(keys: ApiKeys): void {
-  sessionStorage.setItem(storageName, JSON.stringify(keys));
-  apiKeys.set(keys);
+  return (now.kind === 'none' ? null : now.project.keys) ?? { anon: '', service: '' };
 }

@@ -9,12 +9,12 @@ import { SearchForm } from '../../components/search-form.tsx';
 import { type CallerKind, type ClientName, clients } from '../../shared/client-code.ts';
 import { exampleFunctions, exampleTables } from '../../shared/example-operations.ts';
 import { apiKeys } from '../../shared/keys.ts';
+import { useRoleSdl } from '../../shared/role-sdl.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { authFlows } from './auth-flows.ts';
 import { FlowDocs, FunctionDocs, type Project, TableDocs } from './docs-of.tsx';
-import { useRoleSdl } from './role-sdl.ts';
 
 /** The page. */
 export function ApiDocsPage() {

@@ -1,5 +1,5 @@
 /** The fetcher of the GraphQL page: sends as the selected caller, and reports the answers to the page. */
-import { useMemo, useRef } from 'react';
+import { useCallback, useRef } from 'react';
 import { ApiError, findReason, noteOutage } from '../../shared/api.ts';
 import { type Caller, credentialsOf, servicePath } from '../../shared/caller.ts';
 import { isRefused, type Result, sendOperation, subscribe } from '../../shared/send-operation.ts';
@@ -9,35 +9,28 @@ import {
   type Fetched,
   type Fetcher,
   hasOperation,
-  introspectionRefusal,
-  isIntrospection,
   isSubscription,
   type Params,
+  withPresentName,
 } from './graphiql-operation.ts';
 import type { Operation } from './plan-panel.tsx';
 
 interface Sender {
   readonly caller: Caller;
   readonly onOperation: (operation: Operation) => void;
-  /** @param refusal As `introspectionRefusal` returns it. */
-  readonly onIntrospection: (refusal: string | null) => void;
   /** Why sending failed, or that the key was refused; null for success. */
   readonly onProblem: (problem: ApiError | null) => void;
 }
 
-/** A new one for another caller, so that the schema is read again. */
+/** Always the same: GraphiQL would begin anew with another. */
 export function useFetcher(sender: Sender): Fetcher {
   const latest = useRef(sender);
   latest.current = sender;
-  // Until a user is selected, there is no schema to read.
-  const reader = useRef(sender.caller);
-  if (!(sender.caller.kind === 'user' && sender.caller.userId === null)) reader.current = sender.caller;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the schema is read again for another one
-  return useMemo(() => (params: Params) => send(latest.current, params) as Fetched, [reader.current]);
+  return useCallback((params: Params) => send(latest.current, withPresentName(params)) as Fetched, []);
 }
 
 async function send(
-  { caller, onOperation, onIntrospection, onProblem }: Sender,
+  { caller, onOperation, onProblem }: Sender,
   params: Params,
 ): Promise<Result | AsyncIterable<Result>> {
   if (!hasOperation(params.query)) {
@@ -57,11 +50,8 @@ async function send(
     const { status, result } = await sendOperation(params, headers, path);
     noteRefusal(status === 401, result);
     await findReason(status);
-    if (isIntrospection(params)) onIntrospection(introspectionRefusal(result));
-    else {
-      const { query, operationName = null, variables = null } = params;
-      onOperation({ query, operationName, variables, role, claims, doneAt: Date.now() });
-    }
+    const { query, operationName = null, variables = null } = params;
+    onOperation({ query, operationName, variables, role, claims, doneAt: Date.now() });
     return result;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -36,7 +36,7 @@ function Examples({ own }: { readonly own: readonly ExampleOperation[] }) {
       {table === null ? (
         <p className="soft">
           {schema === null
-            ? 'They are made of the tables that the caller sees, by introspection, which has no answer.'
+            ? 'They are made of the tables that the caller sees. The schema cannot be read now.'
             : 'They are made of the tables that the caller sees. This one sees none.'}
         </p>
       ) : (

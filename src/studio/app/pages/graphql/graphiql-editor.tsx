@@ -4,9 +4,11 @@ import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { type GraphiQLPlugin, PluginContextProvider, useEditorContext } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
+import type { GraphQLSchema } from 'graphql';
 import { useEffect, useMemo, useState } from 'react';
 import 'graphiql/style.css';
 import '@graphiql/plugin-explorer/style.css';
+import { exampleOperations, exampleTables } from '../../shared/example-operations.ts';
 import { useStore } from '../../shared/store.ts';
 import { theme } from '../../shared/theme.ts';
 import { examplesPlugin, examplesTitle, type Text, toTab } from './examples-panel.tsx';
@@ -14,19 +16,29 @@ import type { Fetcher } from './graphiql-operation.ts';
 import './graphiql.css';
 
 interface GraphiqlEditorProps {
-  /** GraphiQL reads the schema again if this changes. */
+  /** Without a given schema, GraphiQL asks it for the introspection, again if this changes. */
   readonly fetcher: Fetcher;
+  /** Null: not known now. */
+  readonly schema?: GraphQLSchema | null;
+  /** Whether there will be a schema, or none: the editor begins with an operation made of it. */
+  readonly isRead?: boolean;
   /** The project's examples; the first one is shown to a new browser. */
   readonly examples: readonly string[];
   readonly hasHeaders: boolean;
 }
 
 /** The editor. */
-export function GraphiqlEditor({ fetcher, examples, hasHeaders }: GraphiqlEditorProps) {
+export function GraphiqlEditor({ isRead = true, ...props }: GraphiqlEditorProps) {
+  const [wasRead, setWasRead] = useState(isRead);
+  if (isRead && !wasRead) setWasRead(true);
+  return wasRead ? <ReadEditor {...props} /> : <p className="loading">Loading the schema …</p>;
+}
+
+function ReadEditor({ fetcher, schema, examples, hasHeaders }: Omit<GraphiqlEditorProps, 'isRead'>) {
   const plugins = useMemo(() => [examplesPlugin(examples), explorerPlugin({ showAttribution: false })], [examples]);
   const all = useMemo(() => [DOC_EXPLORER_PLUGIN, HISTORY_PLUGIN, ...plugins], [plugins]);
   const [panel] = useState(chosenPanel);
-  const [first] = useState(() => activeTab() ?? toTab(examples[0] ?? emptyText));
+  const [first] = useState(() => activeTab() ?? toTab(examples[0] ?? firstOperation(schema) ?? emptyText));
   // GraphiQL reserves no space for a panel added later.
   const [isPanelKnown, setPanelKnown] = useState(false);
   useEffect(() => setPanelKnown(true), []);
@@ -37,6 +49,8 @@ export function GraphiqlEditor({ fetcher, examples, hasHeaders }: GraphiqlEditor
         {isPanelKnown && (
           <GraphiQL
             fetcher={fetcher}
+            {...(schema !== undefined && { schema })}
+            dangerouslyAssumeSchemaIsValid
             forcedTheme={chosen}
             isHeadersEditorEnabled={hasHeaders}
             showPersistHeadersSettings={false}
@@ -69,6 +83,13 @@ function EditorNames() {
     responseEditor?.setOption('screenReaderLabel', 'Response');
   }, [queryEditor, variableEditor, headerEditor, responseEditor]);
   return null;
+}
+
+/** The rows of the first table. */
+function firstOperation(schema: GraphQLSchema | null | undefined): string | null {
+  const [table] = schema ? exampleTables(schema) : [];
+  const [first] = table === undefined ? [] : exampleOperations(schema!, table);
+  return first?.query ?? null;
 }
 
 /** The text of an empty editor. */

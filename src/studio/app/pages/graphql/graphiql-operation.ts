@@ -17,6 +17,12 @@ export function isSubscription({ query }: Params): boolean {
   return /(?:^|\})\s*subscription\b/.test(query.replace(/#.*/g, ''));
 }
 
+/** GraphiQL knows the name of an operation a moment after its text: one that the text has no more is left out. */
+export function withPresentName(params: Params): Params {
+  const { query, operationName } = params;
+  return operationName && !query.includes(operationName) ? { ...params, operationName: null } : params;
+}
+
 /** Whether it is the introspection that GraphiQL sends on its own. */
 export function isIntrospection({ operationName }: Params): boolean {
   return operationName === 'IntrospectionQuery';

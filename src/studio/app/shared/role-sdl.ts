@@ -1,7 +1,7 @@
 /** The schema of a role, as the gateway prints it for code generators. */
 import { buildSchema, type GraphQLSchema } from 'graphql';
-import { type Answer, useAnswer } from '../../shared/requests.ts';
-import { askAsOperator } from '../../shared/session.ts';
+import { type Answer, useAnswer } from './requests.ts';
+import { askAsOperator } from './session.ts';
 
 interface RoleSdl {
   readonly role: string;
