@@ -7,12 +7,11 @@
  */
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { appendVary } from '../../server/append-vary.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
-import { compress } from '../../server/compress.ts';
 import { frameworkStatus } from '../../server/framework-status.ts';
 import { projectPath } from '../../server/paths.ts';
 import { routesOf } from '../../server/route.ts';
+import { sendJson } from '../../server/send-json.ts';
 import { hasSlowBody, noteSlowBody } from '../../server/slow-bodies.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import type { Observe } from '../../shared/observation.ts';
@@ -74,7 +73,7 @@ function addRoute(scope: FastifyInstance, parts: ManagementParts, route: Managem
       const caller = hasSlowBody(request)
         ? await authorize(request, false)
         : (callers.get(request) as ManagementCaller);
-      return sendSmall(reply, await masked(failure, async () => run(parts, request, { caller, reply })));
+      return sendJson(reply, await masked(failure, async () => run(parts, request, { caller, reply })));
     },
   });
 }
@@ -132,16 +131,6 @@ function send(reply: FastifyReply, value: unknown): FastifyReply {
   const text = JSON.stringify(value);
   reply.request.state.bytes = Buffer.byteLength(text);
   return reply.type('application/json; charset=utf-8').send(text);
-}
-
-/** The same, compressed if the client takes it: an hour by the minute has 17 kB, and 2 kB in gzip. */
-async function sendSmall(reply: FastifyReply, value: unknown): Promise<FastifyReply> {
-  const text = JSON.stringify(value);
-  reply.request.state.bytes = Buffer.byteLength(text);
-  const { body, encoding } = await compress(text, reply.request.headers['accept-encoding']);
-  reply.header('vary', appendVary(reply.getHeader('vary'), 'Accept-Encoding'));
-  if (encoding !== null) reply.header('content-encoding', encoding);
-  return reply.type('application/json; charset=utf-8').send(body);
 }
 
 function answerErrors(scope: FastifyInstance, observe: Observe): void {

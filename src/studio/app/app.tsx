@@ -24,6 +24,11 @@ export function App({ entering }: { readonly entering: Promise<string | null> })
   useEffect(() => {
     if (isAtStart && kind !== 'none') goTo('home', { replace: true });
   }, [isAtStart, kind]);
+  // Beside the session, not after it; a failure is told where the page is shown.
+  const isOpening = entry === null;
+  useEffect(() => {
+    if (isOpening) page?.load().catch(() => {});
+  }, [isOpening, page]);
   useFocusOnPage(page?.path ?? null);
   useEffect(() => {
     const owner = now.kind === 'none' ? 'pgreflect' : projectName(now.project);
@@ -32,7 +37,7 @@ export function App({ entering }: { readonly entering: Promise<string | null> })
   if (entry !== null && kind === 'none' && page?.needsSession !== false) return <SignIn refusal={entry.refusal} />;
   return (
     <Frame page={page}>
-      {entry === null ? (
+      {isOpening ? (
         <Opening />
       ) : page === null ? (
         <Problem title="Page not found">

@@ -33,24 +33,33 @@ export interface StudioPage {
   /** Whether the page is useless without a session. */
   readonly needsSession: boolean;
   readonly Page: LazyExoticComponent<ComponentType>;
+  /** Begins to load its code. @throws TypeError if that fails, as `Page` does */
+  readonly load: () => Promise<unknown>;
 }
 
-const DataPage = lazy(async () => ({ default: (await import('./pages/data/data-page.tsx')).DataPage }));
-const GraphqlPage = lazy(async () => ({ default: (await import('./pages/graphql/graphql-page.tsx')).GraphqlPage }));
-const AccessPage = lazy(async () => ({ default: (await import('./pages/access/access-page.tsx')).AccessPage }));
-const SchemaPage = lazy(async () => ({ default: (await import('./pages/schema/schema-page.tsx')).SchemaPage }));
-const ApiDocsPage = lazy(async () => ({ default: (await import('./pages/api-docs/api-docs-page.tsx')).ApiDocsPage }));
-const UsersPage = lazy(async () => ({ default: (await import('./pages/users/users-page.tsx')).UsersPage }));
-const EmailsPage = lazy(async () => ({ default: (await import('./pages/emails/emails-page.tsx')).EmailsPage }));
-const DeliveriesPage = lazy(async () => ({
-  default: (await import('./pages/deliveries/deliveries-page.tsx')).DeliveriesPage,
-}));
-const LogsPage = lazy(async () => ({ default: (await import('./pages/logs/logs-page.tsx')).LogsPage }));
-const LivePage = lazy(async () => ({ default: (await import('./pages/live/live-page.tsx')).LivePage }));
-const SettingsPage = lazy(async () => ({ default: (await import('./pages/settings/settings-page.tsx')).SettingsPage }));
-const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
+const DataPage = pageOf(async () => (await import('./pages/data/data-page.tsx')).DataPage);
+const GraphqlPage = pageOf(async () => (await import('./pages/graphql/graphql-page.tsx')).GraphqlPage);
+const AccessPage = pageOf(async () => (await import('./pages/access/access-page.tsx')).AccessPage);
+const SchemaPage = pageOf(async () => (await import('./pages/schema/schema-page.tsx')).SchemaPage);
+const ApiDocsPage = pageOf(async () => (await import('./pages/api-docs/api-docs-page.tsx')).ApiDocsPage);
+const UsersPage = pageOf(async () => (await import('./pages/users/users-page.tsx')).UsersPage);
+const EmailsPage = pageOf(async () => (await import('./pages/emails/emails-page.tsx')).EmailsPage);
+const DeliveriesPage = pageOf(async () => (await import('./pages/deliveries/deliveries-page.tsx')).DeliveriesPage);
+const LogsPage = pageOf(async () => (await import('./pages/logs/logs-page.tsx')).LogsPage);
+const LivePage = pageOf(async () => (await import('./pages/live/live-page.tsx')).LivePage);
+const SettingsPage = pageOf(async () => (await import('./pages/settings/settings-page.tsx')).SettingsPage);
+const InboxPage = pageOf(async () => (await import('./pages/inbox/inbox-page.tsx')).InboxPage);
+const HomePage = pageOf(async () => (await import('./pages/home/home-page.tsx')).HomePage);
 
-const HomePage = lazy(async () => ({ default: (await import('./pages/home/home-page.tsx')).HomePage }));
+/** The code of a page, which may be asked for before the page is shown. */
+function pageOf(load: () => Promise<ComponentType>): Pick<StudioPage, 'Page' | 'load'> {
+  let loading: Promise<{ readonly default: ComponentType }> | null = null;
+  const loadOnce = () => {
+    loading ??= load().then((Page) => ({ default: Page }));
+    return loading;
+  };
+  return { load: loadOnce, Page: lazy(loadOnce) };
+}
 
 const session = { needsSession: true };
 
@@ -63,7 +72,7 @@ export const studioPages: readonly StudioPage[] = [
     icon: HomeIcon,
     words: 'health keys urls status',
     ...session,
-    Page: HomePage,
+    ...HomePage,
   },
   {
     path: 'data',
@@ -72,7 +81,7 @@ export const studioPages: readonly StudioPage[] = [
     icon: DataIcon,
     words: 'rows tables browse edit',
     ...session,
-    Page: DataPage,
+    ...DataPage,
   },
   {
     path: 'access',
@@ -81,7 +90,7 @@ export const studioPages: readonly StudioPage[] = [
     icon: AccessIcon,
     words: 'policies grants row security roles permissions',
     ...session,
-    Page: AccessPage,
+    ...AccessPage,
   },
   {
     path: 'schema',
@@ -90,7 +99,7 @@ export const studioPages: readonly StudioPage[] = [
     icon: SchemaIcon,
     words: 'tables',
     ...session,
-    Page: SchemaPage,
+    ...SchemaPage,
   },
   {
     path: 'graphql',
@@ -99,7 +108,7 @@ export const studioPages: readonly StudioPage[] = [
     icon: GraphqlIcon,
     words: 'query',
     ...session,
-    Page: GraphqlPage,
+    ...GraphqlPage,
   },
   {
     path: 'api-docs',
@@ -108,7 +117,7 @@ export const studioPages: readonly StudioPage[] = [
     icon: BookIcon,
     words: 'code samples curl client',
     ...session,
-    Page: ApiDocsPage,
+    ...ApiDocsPage,
   },
   {
     path: 'users',
@@ -117,9 +126,9 @@ export const studioPages: readonly StudioPage[] = [
     icon: UsersIcon,
     words: 'accounts invite',
     ...session,
-    Page: UsersPage,
+    ...UsersPage,
   },
-  { path: 'emails', title: 'Emails', part: 'Auth', icon: MailIcon, words: 'templates', ...session, Page: EmailsPage },
+  { path: 'emails', title: 'Emails', part: 'Auth', icon: MailIcon, words: 'templates', ...session, ...EmailsPage },
   {
     path: 'deliveries',
     title: 'Deliveries',
@@ -127,7 +136,7 @@ export const studioPages: readonly StudioPage[] = [
     icon: DeliveriesIcon,
     words: 'bounced',
     ...session,
-    Page: DeliveriesPage,
+    ...DeliveriesPage,
   },
   {
     path: 'inbox',
@@ -136,7 +145,7 @@ export const studioPages: readonly StudioPage[] = [
     icon: InboxIcon,
     words: 'captured',
     needsSession: false,
-    Page: InboxPage,
+    ...InboxPage,
   },
   {
     path: 'logs',
@@ -145,9 +154,9 @@ export const studioPages: readonly StudioPage[] = [
     icon: LogsIcon,
     words: 'requests errors metrics latency find by id',
     ...session,
-    Page: LogsPage,
+    ...LogsPage,
   },
-  { path: 'live', title: 'Live', part: 'Gateway', icon: LiveIcon, words: 'subscriptions', ...session, Page: LivePage },
+  { path: 'live', title: 'Live', part: 'Gateway', icon: LiveIcon, words: 'subscriptions', ...session, ...LivePage },
   {
     path: 'settings',
     title: 'Settings',
@@ -155,6 +164,6 @@ export const studioPages: readonly StudioPage[] = [
     icon: SettingsIcon,
     words: 'tokens providers smtp passwords sessions limits hooks keys history',
     ...session,
-    Page: SettingsPage,
+    ...SettingsPage,
   },
 ];

@@ -8,6 +8,7 @@ import { explainedStatement } from '../../graphql/execute/explain-operation.ts';
 import { type LiveTarget, liveOverview, liveTarget } from '../../graphql/live/live-operations.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
+import { sendJson } from '../../server/send-json.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import {
@@ -76,7 +77,8 @@ export const studioRoutes: StudioRoutes = {
     id: 'readStudioProject',
     summary: 'Read the project as the access token may see it',
     answer: studioProject,
-    run: async ({ parts, studio }, operator) => describeProject(operator, await studio.project.ref(), parts),
+    run: async ({ parts, studio, reply }, operator) =>
+      sendJson(reply, await describeProject(operator, await studio.project.ref(), parts)),
   },
   'POST /graphql': {
     access: 'project:operate',
