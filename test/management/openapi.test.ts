@@ -85,6 +85,9 @@ describe('/openapi.json', () => {
     const operation = { query: '{ __typename }', operationName: null, variables: {} };
     await ask('GET', '/studio/live-queries');
     await ask('GET', '/studio/live-queries', undefined, null);
+    const target = { operation: null, document: null, role: 'anon' };
+    expect(await ask('POST', '/studio/live-queries/end', target)).toEqual({ ended: 0 });
+    await ask('POST', '/studio/live-queries/end', target, null);
     await ask('POST', '/studio/graphql', operation);
     await ask('POST', '/studio/graphql', { query: '{ nothing }' });
     await ask('POST', '/studio/explain', { ...operation, role: 'anon', claims: {} });

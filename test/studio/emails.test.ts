@@ -334,7 +334,7 @@ test('a draft survives other pages, a reload and a server that is away', async (
   await page.getByText('The studio retries every two seconds').waitFor();
   // Its code was not loaded before; what is shown already goes on.
   await page.getByRole('link', { name: 'Inbox' }).click();
-  await page.getByText('The page opens as soon as the server is back.').waitFor();
+  await page.getByText('The page opens as soon as requests can be answered.').waitFor();
   await page.goBack();
   await startAgain();
   await page.getByText('The studio retries every two seconds').waitFor({ state: 'hidden' });
