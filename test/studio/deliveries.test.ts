@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { hashRecipient } from '../../src/email/outbox/deliveries.ts';
 import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { addToken, ref } from '../management/management.ts';
-import { accessToken, chooseUser, startStudio, type TestStudio, violations } from './studio.ts';
+import { accessToken, chooseUser, picture, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -60,6 +60,22 @@ test('emails are listed with their state, filtered, and lead to their users, who
   await page.getByLabel('Email', { exact: true }).selectOption({ label: 'Invite user' });
   await page.getByText('No email matches').waitFor();
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+});
+
+test('a day of emails is counted by hour and state', async () => {
+  await studio.database.query(
+    `insert into pgreflect_queue.deliveries (kind, user_id, locale, recipient, recipient_hash, template_version, state, answer, attempts, created_at, updated_at)
+    select (array['confirmation', 'magic_link', 'recovery', 'invite'])[1 + n % 4], gen_random_uuid(), (array['en', 'de', 'fr'])[1 + n % 3],
+      chr(97 + n % 26) || '***@mail.test', $1, 0, case when n % 17 = 0 then 'failed' else 'sent' end,
+      case when n % 17 = 0 then '550 5.1.1 No such user' else '250 2.0.0 OK' end, 1, at, at
+    from generate_series(170, 1, -1) n cross join lateral (select now() - interval '8 minutes' * n + interval '1 second' as at)`,
+    [hashRecipient('somebody@mail.test')],
+  );
+  const { page } = await studio.visit('deliveries', { viewport: { width: 1600, height: 1000 } });
+  await page.getByText('Last 24 hours: 160 sent, 10 not sent').waitFor();
+  await page.getByRole('row', { name: 'failed' }).first().waitFor();
+  expect(await violations(page)).toEqual([]);
+  await picture(page, 'deliveries');
 });
 
 test('an email that waits is listed with the time of its next attempt', async () => {
