@@ -2,11 +2,11 @@
 import { createGunzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../postgres/caller/caller.ts';
-import { appendVary } from '../../server/append-vary.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
-import { acceptedEncodings, compress } from '../../server/compress.ts';
+import { acceptedEncodings } from '../../server/compress.ts';
 import { retryAfterSeconds, statusOf } from '../../server/error-body.ts';
 import type { AnswerType } from '../../server/media-types.ts';
+import { sendCompressed, varyByEncoding } from '../../server/send-body.ts';
 import { CompressedText, type Text, utf8Bytes } from '../execute/answer/compressed-text.ts';
 import { type Answer, type GraphQLRequest, privilegesOf, type RequestContext } from '../execute/executor.ts';
 import type { GraphqlParts } from './graphql-parts.ts';
@@ -62,16 +62,11 @@ export function writeHead(
 
 /** Sends a body, compressed if the client accepts that. */
 export async function sendText(request: FastifyRequest, reply: FastifyReply, text: Text): Promise<FastifyReply> {
-  const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
-  reply.header('vary', appendVary(reply.getHeader('vary'), 'Accept-Encoding'));
-  if (text instanceof CompressedText) return sendCompressed(reply, text, acceptedEncodings(acceptEncoding ?? '').gzip);
-  const { body, encoding } = await compress(typeof text === 'string' ? text : text.take(), acceptEncoding);
-  if (encoding !== null) reply.header('content-encoding', encoding);
-  return reply.send(body);
-}
-
-/** Sends compressed bytes unchanged to clients that accept gzip; decompresses for others, no faster than they read. */
-function sendCompressed(reply: FastifyReply, { gzip, bytes }: CompressedText, isAccepted: boolean): FastifyReply {
+  if (!(text instanceof CompressedText)) return sendCompressed(reply, typeof text === 'string' ? text : text.take());
+  varyByEncoding(reply);
+  const { gzip, bytes } = text;
+  const { gzip: isAccepted } = acceptedEncodings((request.headers['accept-encoding'] as string | undefined) ?? '');
   if (isAccepted) return reply.header('content-encoding', 'gzip').send(gzip);
+  // No faster than the client reads.
   return reply.header('content-length', bytes).send(createGunzip().end(gzip));
 }

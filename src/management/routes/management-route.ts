@@ -11,7 +11,7 @@ import { countedAs } from '../../server/caller/client-address.ts';
 import { frameworkStatus } from '../../server/framework-status.ts';
 import { projectPath } from '../../server/paths.ts';
 import { routesOf } from '../../server/route.ts';
-import { sendJson } from '../../server/send-json.ts';
+import { sendJson } from '../../server/send-body.ts';
 import { hasSlowBody, noteSlowBody } from '../../server/slow-bodies.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import type { Observe } from '../../shared/observation.ts';

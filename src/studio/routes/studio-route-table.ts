@@ -8,7 +8,7 @@ import { explainedStatement } from '../../graphql/execute/explain-operation.ts';
 import { type LiveTarget, liveOverview, liveTarget } from '../../graphql/live/live-operations.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
-import { sendJson } from '../../server/send-json.ts';
+import { sendJson } from '../../server/send-body.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import {
