@@ -8,9 +8,10 @@ const untracedPaths: ReadonlySet<string> = new Set(['/health', '/ready', '/metri
 
 /** Ends the span of a request. @param startedAt In terms of `performance.now()`. */
 export function endRequestSpan(
-  { span, method, path, route, status, aborted, stages, ...observation }: RequestObservation,
+  observation: RequestObservation,
   { startedAt, answer }: { readonly startedAt: number; readonly answer: AnswerFacts | null },
 ): void {
+  const { span, method, path, route, status, aborted, stages } = observation;
   if (!span.isRecorded || untracedPaths.has(path)) return;
   const { authenticateMs } = stages;
   if (authenticateMs > 0) span.part('authenticate', startedAt, { until: startedAt + authenticateMs });

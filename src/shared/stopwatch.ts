@@ -50,7 +50,8 @@ export class Stopwatch implements Stages {
   /** A stage is over. */
   add(stage: 'parse' | 'compile', since: number): void {
     const until = performance.now();
-    this[`${stage}Ms`] += until - since;
+    if (stage === 'parse') this.parseMs += until - since;
+    else this.compileMs += until - since;
     this.#endedAt = until;
     this.#span?.part(stage, since, { until });
   }

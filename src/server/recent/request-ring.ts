@@ -4,6 +4,7 @@
  * What is kept has no value, document, address or token: an entry is made field by field of the observation.
  */
 import type { RequestObservation } from '../../shared/observation.ts';
+import type { Span } from '../../shared/trace/span.ts';
 import type { RecentRequest, RequestFilter } from './recent-schemas.ts';
 
 /** Requests that a process keeps. */
@@ -16,7 +17,8 @@ const maxNames = 200;
 const maxMasked = 100;
 
 /** As it is kept: what is read seldom is made then. */
-interface KeptRequest extends Omit<RecentRequest, 'time' | 'errorIds' | 'worker'> {
+interface KeptRequest extends Omit<RecentRequest, 'time' | 'traceId' | 'errorIds' | 'worker'> {
+  readonly span: Pick<Span, 'traceId'>;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;
 }
@@ -44,7 +46,7 @@ export class RequestRing {
     this.#kept[this.#next] = {
       endedAt,
       id: request.requestId,
-      traceId: request.span.traceId,
+      span: request.span,
       method: request.method,
       path: request.route,
       operation: this.#ownName(request.operationName),
@@ -89,11 +91,12 @@ export class RequestRing {
     return own;
   }
 
-  #present({ endedAt, ms, stages, ...kept }: KeptRequest, errorIds: readonly string[]): RecentRequest {
+  #present({ endedAt, span, ms, stages, ...kept }: KeptRequest, errorIds: readonly string[]): RecentRequest {
     const { authenticateMs, parseMs, compileMs, waitMs, runMs, serializeMs } = stages;
     return {
       ...kept,
       time: new Date(endedAt).toISOString(),
+      traceId: span.traceId,
       errorIds,
       ms: round(ms),
       stages: {
@@ -122,13 +125,13 @@ function hasFailed({ status, codes, aborted }: Pick<RecentRequest, 'status' | 'c
 }
 
 function passes(request: KeptRequest, errorIds: readonly string[], filter: RequestFilter): boolean {
-  const { operation, path, role, id, traceId, ms } = request;
+  const { operation, path, role, id, span, ms } = request;
   if (filter.failed && !hasFailed(request)) return false;
   if (ms < filter.minMs) return false;
   if (filter.role !== null && role !== filter.role) return false;
   if (filter.operation !== null && !has(operation, filter.operation)) return false;
   if (filter.path !== null && !has(path, filter.path)) return false;
-  const ids = [id, traceId, ...errorIds];
+  const ids = [id, span.traceId, ...errorIds];
   const isIn = (wanted: string | null, texts: readonly (string | null)[]) =>
     wanted === null || texts.some((known) => has(known, wanted));
   return isIn(filter.id, ids) && isIn(filter.text, [operation, path, ...ids]);

@@ -72,21 +72,31 @@ export function createUntraced(inDatabase: TraceInDatabase): Tracer {
 /** The same, without a word to the database. */
 export const untraced: Tracer = createUntraced('never');
 
-/** A span that is not exported. */
+/** A span that is not exported. Most requests have one whose ids nobody asks for, so they are made then. */
 export class UnrecordedSpan implements Span {
-  readonly traceId: string;
-  readonly spanId: string;
   readonly isRecorded = false;
   readonly outgoing: TraceParent | null;
-
   readonly isInDatabase: boolean;
+  #ids: Pick<TraceParent, 'traceId' | 'spanId'> | null;
 
   /** @param known What others know of it. */
   constructor(known: TraceParent | null, isInDatabase: boolean) {
     this.isInDatabase = isInDatabase;
-    this.traceId = known?.traceId ?? randomId(16);
-    this.spanId = known?.spanId ?? randomId(8);
     this.outgoing = known;
+    this.#ids = known;
+  }
+
+  get traceId(): string {
+    return this.#known().traceId;
+  }
+
+  get spanId(): string {
+    return this.#known().spanId;
+  }
+
+  #known(): Pick<TraceParent, 'traceId' | 'spanId'> {
+    this.#ids ??= { traceId: randomId(16), spanId: randomId(8) };
+    return this.#ids;
   }
 
   part(): void {}
