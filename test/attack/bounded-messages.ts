@@ -117,17 +117,22 @@ export async function testLargeMessages(limitMebibytes: number, answers: number,
       const small = requestOf(operation('{ noteByPk(id: 1) { id } }'));
       const sender = await send(small.slice(0, -1), slow, gateway);
       const open = new Set<Socket>();
+      let dropped = 0;
+      const leave = (socket: Socket) => {
+        open.delete(socket);
+        // Others have their answer, which on a slow machine may be that they have waited too long.
+        if (socket.bytesRead === 0) dropped += 1;
+      };
       for (let sent = 0; sent < requests; sent += 1) {
         const socket = await send(idleMs === 0 ? bytes : '', attacker, gateway);
-        open.add(socket.once('close', () => open.delete(socket)).resume());
+        open.add(socket.once('close', () => leave(socket)).resume());
       }
       if (idleMs > 0) {
         await sleep(idleMs);
         for (const socket of open) socket.write(bytes);
-        await vi.waitFor(() => expect(open.size).toBeLessThan(requests), 5000);
       }
       await vi.waitFor(() => expect(open.size * bytes.length).toBeLessThan(limit), 5000);
-      expect(open.size).toBeGreaterThan((0.4 * limit) / mebibyte);
+      expect(requests - dropped).toBeGreaterThan((0.4 * limit) / mebibyte);
       sender.write(small.slice(-1));
       expect(await answer(sender)).toContain('"id":1');
     },

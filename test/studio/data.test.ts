@@ -54,7 +54,7 @@ test('a table is found, its rows are ordered by a head and seen as another calle
   await grid(page, 'Product')
     .getByRole('row', { name: new RegExp(`^Choose ${prices[0]!.id} `) })
     .waitFor();
-  expect(page.url()).toBe(address);
+  await expect.poll(() => page.url()).toBe(address);
   expect({ foreign, problems }).toEqual({ foreign: [], problems: [] });
 });
 
@@ -344,7 +344,7 @@ test('whoever leaves a row with unsaved changes is asked first: by the menu, ano
     await leave();
     await expect.poll(() => asked.length).toBe(count);
     expect(await panel.getByLabel('name').inputValue()).toBe('Typed');
-    expect(page.url()).toContain('/data/Draft?as=service&row=1');
+    await expect.poll(() => page.url()).toContain('/data/Draft?as=service&row=1');
   };
   await stays(() => followMenu(page, 'Users'), 1);
   await stays(() => grid(page, 'Draft').getByText('Two').dblclick(), 2);

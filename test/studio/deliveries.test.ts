@@ -47,7 +47,7 @@ test('emails are listed with their state, filtered, and lead to their users, who
   await expect
     .poll(() => table.getByRole('row', { name: 'Confirm sign-up' }).textContent())
     .toMatch(/Confirm sign-up en.*550 5.1.1 No such user/);
-  expect(page.url()).toContain('state=failed');
+  await expect.poll(() => page.url()).toContain('state=failed');
   expect(await violations(page)).toEqual([]);
   await table.getByRole('link', { name: 'a***@mail.test' }).click();
   await page.getByRole('region', { name: 'Emails to this user' }).getByText('550 5.1.1 No such user').waitFor();

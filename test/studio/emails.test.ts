@@ -442,7 +442,7 @@ test('a language is added by keyboard on a phone, previewed, tried, saved and re
   await language(page).focus();
   await page.keyboard.press('ArrowDown');
   await expect.poll(() => chosenLanguage(page)).toBe('French (no body)');
-  expect(new URL(page.url()).search).toBe('?language=fr');
+  await expect.poll(() => new URL(page.url()).search).toBe('?language=fr');
   await page.keyboard.press('ArrowDown');
   await expect.poll(() => chosenLanguage(page)).toBe('German (Switzerland) (no texts)');
   await page.keyboard.press('ArrowUp');

@@ -17,7 +17,7 @@ test('the first page after sign-in loads less than 200 kB and says whether all i
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   await page.getByRole('heading', { name: 'Home' }).waitFor();
-  expect(new URL(page.url()).pathname).toBe('/studio/home');
+  await expect.poll(() => new URL(page.url()).pathname).toBe('/studio/home');
   const health = page.getByRole('region', { name: 'Health' });
   await health.getByText(/PostgreSQL \d+/).waitFor();
   await health.getByText(/anon sees \d+ tables/).waitFor();

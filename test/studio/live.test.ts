@@ -67,7 +67,7 @@ test('a user who subscribes is named, and leads to the sessions', async () => {
   await heard.next();
   await page.getByRole('link', { name: 'ada@mail.test' }).click();
   await page.getByRole('heading', { name: 'ada@mail.test' }).waitFor();
-  expect(page.url()).toContain('tab=sessions');
+  await expect.poll(() => page.url()).toContain('tab=sessions');
   heard.stop();
 });
 

@@ -40,7 +40,7 @@ test('the last requests are listed, filtered, opened with their stages, and new 
 
   await page.getByRole('radio', { name: 'Failed' }).click();
   await expect.poll(() => rows.count()).toBe(1);
-  expect(page.url()).toContain('failed=true');
+  await expect.poll(() => page.url()).toContain('failed=true');
   await page.getByRole('radio', { name: 'All' }).click();
   await page.getByLabel('Role').selectOption('service_role');
   await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining('AllOrders')]);

@@ -104,7 +104,7 @@ describe('the inbox', () => {
     await email(page).getByRole('link', { name: 'Leave' }).click();
     await page.getByRole('tab', { name: 'Text' }).click();
     expect(await page.title()).toBe('Inbox - pgreflect');
-    expect(page.url()).toBe(`${studio.url}/studio/inbox`);
+    await expect.poll(() => page.url()).toBe(`${studio.url}/studio/inbox`);
     expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('"><img src=x onerror=alert(1)>');
   });
 

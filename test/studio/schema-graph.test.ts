@@ -128,7 +128,7 @@ test('the drawing is zoomed at the pointer, moved and fitted again; a table that
   };
   await expect.poll(way).toEqual([80, 50]);
   const moved = await rectOf(box(page, 'Unit3'));
-  expect(new URL(page.url()).pathname).toBe('/studio/schema/Unit3');
+  await expect.poll(() => new URL(page.url()).pathname).toBe('/studio/schema/Unit3');
 
   // Somebody who comes back to the window finds it as it was.
   await page.evaluate(() => dispatchEvent(new Event('focus')));

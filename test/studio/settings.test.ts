@@ -38,7 +38,7 @@ async function readConfig(token: string): Promise<number> {
 test('settings are changed, refused at their field before anything is stored, saved together, reset and restored', async () => {
   const { page, problems, foreign } = await studio.visit('settings');
   await page.getByRole('heading', { name: 'General' }).waitFor();
-  expect(page.url()).toBe(`${studio.url}/studio/settings/general`);
+  await expect.poll(() => page.url()).toBe(`${studio.url}/studio/settings/general`);
   await page.getByLabel('Redirect URLs').fill('https://a.test/**\nhttps://{b,c}.test/');
   await page.getByRole('link', { name: 'Security' }).click();
   await page.getByLabel('Shortest password').fill('3');
@@ -172,12 +172,12 @@ test('each group of settings and the dialog of a token have an address, which op
   await expect.poll(() => bottomOf('Domain')).toBeLessThan(800);
   await page.getByText('DKIM signature', { exact: true }).click();
   await page.getByLabel('Selector').waitFor({ state: 'hidden' });
-  expect(at()).toBe('/studio/settings/emails');
+  await expect.poll(at).toBe('/studio/settings/emails');
   await page.locator('summary', { hasText: 'Template engine' }).press('Enter');
   await page.getByLabel('Lenient comparisons').waitFor();
-  expect(at()).toBe('/studio/settings/emails?group=template-engine');
+  await expect.poll(at).toBe('/studio/settings/emails?group=template-engine');
   await page.getByRole('link', { name: 'Notifications' }).click();
-  expect(at()).toBe('/studio/settings/emails?group=notifications');
+  await expect.poll(at).toBe('/studio/settings/emails?group=notifications');
   await page.goto(`${studio.url}/studio/settings/keys?group=keys-that-verify-tokens`);
   await page.locator('[data-wanted="true"]').getByRole('heading', { name: 'Keys that verify tokens' }).waitFor();
   await page.goto(`${studio.url}/studio/settings/access-tokens/new`);

@@ -59,7 +59,7 @@ test('users are found among many while one types, by state and in an order, and 
   await page.getByLabel('State').selectOption({ label: 'Not confirmed' });
   await page.getByText('1 user', { exact: true }).waitFor();
   await userRow(page, 'user240@mail.test').waitFor();
-  expect(new URL(page.url()).search).toBe('?search=person+24&state=unconfirmed');
+  await expect.poll(() => new URL(page.url()).search).toBe('?search=person+24&state=unconfirmed');
   await page.getByRole('link', { name: 'Clear' }).click();
   await page.getByText('250 users', { exact: true }).waitFor();
   await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('');
@@ -67,11 +67,11 @@ test('users are found among many while one types, by state and in an order, and 
   await userRow(page, 'user250@mail.test').waitFor();
   await page.getByRole('columnheader', { name: 'User' }).getByRole('button').click();
   await userRow(page, 'user100@mail.test').waitFor();
-  expect(new URL(page.url()).search).toBe('?order=email.asc');
+  await expect.poll(() => new URL(page.url()).search).toBe('?order=email.asc');
   await page.reload();
   await open(page, 'user100@mail.test');
   await page.getByRole('heading', { name: 'user100@mail.test' }).waitFor();
-  expect(new URL(page.url()).pathname).toMatch(/^\/studio\/users\/[0-9a-f-]{36}$/);
+  await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/studio\/users\/[0-9a-f-]{36}$/);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByLabel('Phone').waitFor();
   await picture(page, 'users');
