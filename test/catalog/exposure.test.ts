@@ -191,9 +191,20 @@ test('without select there is nothing but inserts for a role that may insert', a
   const omissions = await reader.omissions(['shop'], roles.limited);
   expect(omissions.find(({ object }) => object === 'shop.item')).toMatchObject({
     kind: 'privilege',
-    reason: `Table shop.item exists; role ${roles.limited} has no SELECT.`,
+    reason: `Table shop.item exists; role ${roles.limited} may insert, and has no SELECT.`,
     fix: `grant select on shop.item to ${roles.limited};`,
   });
+});
+
+test('a table without a key that a role may insert into lacks the key, not a right to read', async () => {
+  await asLimited('insert on shop.log');
+  const fixes = async (of: typeof reader) =>
+    (await of.omissions(['shop'], roles.limited)).flatMap(({ object, fix }) => (object === 'shop.log' ? [fix] : []));
+  expect(await fixes(reader)).toEqual([
+    'alter table shop.log add column id bigint generated always as identity primary key;',
+  ]);
+  // Without the extension that has tables of which nothing is read, it lacks that right first.
+  expect(await fixes(modelReader(database, []))).toEqual([`grant select on shop.log to ${roles.limited};`]);
 });
 
 test('an inherited membership, ownership, a grant to PUBLIC and pg_read_all_data count', async () => {

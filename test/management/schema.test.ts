@@ -251,6 +251,22 @@ describe('the schema of a role', () => {
     expect(await missing()).toEqual(others);
   });
 
+  test('the schema of a role says which tables it only inserts into', async () => {
+    expect((await get('service_role')).body.insertOnly).toEqual([]);
+    await database.query('grant insert on loan to service_role');
+    try {
+      const { body } = await get('service_role');
+      expect(body.insertOnly).toEqual(['public.loan']);
+      expect(body.tables.map(({ name }: { name: string }) => name)).toEqual(['Author']);
+      expect(body.missing.find(({ object }: { object: string }) => object === 'public.loan')).toMatchObject({
+        reason: 'Table public.loan exists; role service_role may insert, and has no SELECT.',
+        fix: 'grant select on public.loan to service_role;',
+      });
+    } finally {
+      await database.query('revoke insert on loan from service_role');
+    }
+  });
+
   test("the schema of a role is each role's own, also where two roles see the same", async () => {
     await database.query('grant usage on schema public to authenticated; grant select on author to authenticated');
     const [service, twin] = [(await get('service_role')).body, (await get('authenticated')).body];

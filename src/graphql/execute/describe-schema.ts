@@ -77,6 +77,7 @@ export const describedSchema = named(
   objectOf({
     role: text,
     tables: listOf(describedTable),
+    insertOnly: about(listOf(text), 'Tables that it may insert into and reads nothing of, as SQL writes them.'),
     relationships: listOf(describedRelationship),
     missing: listOf(omission),
   }),
@@ -125,7 +126,8 @@ async function describeSchema(reflection: RoleReflection): Promise<DescribedSche
   const missing = omissions.flatMap(({ kind, object, names, reason, fix }) =>
     kind === 'switch' || kind === 'link' ? [] : [{ kind, object, names, reason, fix }],
   );
-  return { role, tables, relationships: describeRelationships(model), missing };
+  const insertOnly = model.writeOnly.map(({ namespace, name }) => quotePath(namespace, name));
+  return { role, tables, insertOnly, relationships: describeRelationships(model), missing };
 }
 
 function describeTable(table: Table): Omit<DescribedTable, 'fields' | 'added'> {

@@ -59,8 +59,8 @@ function selectTable(context: ModelContext, row: CatalogTable, types: TypeResolv
   if (hiding !== null) return omit(() => hiddenPartition(context, row, hiding));
   const isReadable = mayReadAnything(context, row);
   if (!isValidName(baseName)) omit(() => (key === null ? noKey(context, row, kind) : invalidName(context, row)));
+  else if (key === null && (isReadable || isWriteOnly(context, namespace, row))) omit(() => noKey(context, row, kind));
   else if (!isReadable) omit(() => noSelect(context, row));
-  else if (key === null) omit(() => noKey(context, row, kind));
   if (!isReadable) return null;
   if (key === null) {
     // So that a key leads to no new finding.
@@ -75,9 +75,7 @@ function selectTable(context: ModelContext, row: CatalogTable, types: TypeResolv
 export function* selectWriteOnly(context: ModelContext): Sliced<readonly SelectedTable[]> {
   const selected = yield* mapInSlices(context.catalog.tables, (row) => {
     const namespace = context.namespaces.get(row.relnamespace);
-    if (!namespace?.exposed || !namespace.extensions.includes('writes')) return null;
-    const isInserted = row.getAttributes().some(({ attnum }) => context.access.hasColumn(row._id, attnum, 'insert'));
-    if (!isInserted || mayReadAnything(context, row)) return null;
+    if (!namespace?.exposed || !isWriteOnly(context, namespace, row)) return null;
     const kind = tableKind(row);
     const { settings } = readSettings(context.catalog, 'table', row._id);
     const key = primaryKey(row, settings);
@@ -86,6 +84,11 @@ export function* selectWriteOnly(context: ModelContext): Sliced<readonly Selecte
     return { row, namespace, kind, settings, baseName, primaryKey: key };
   });
   return selected.filter((table) => table !== null);
+}
+
+function isWriteOnly(context: ModelContext, { extensions }: ContextNamespace, row: CatalogTable): boolean {
+  if (!extensions.includes('writes') || mayReadAnything(context, row)) return false;
+  return row.getAttributes().some(({ attnum }) => context.access.hasColumn(row._id, attnum, 'insert'));
 }
 
 /** The missing grant if the role can read nothing of an exposed table, otherwise null. */
@@ -153,7 +156,9 @@ function invalidName(context: ModelContext, row: CatalogTable): Reason {
 }
 
 function noSelect(context: ModelContext, row: CatalogTable): Reason {
-  const reason = `${describeTable(context, row)} exists; role ${context.role} has no SELECT.`;
+  const namespace = context.namespaces.get(row.relnamespace);
+  const isWritten = namespace !== undefined && isWriteOnly(context, namespace, row);
+  const reason = `${describeTable(context, row)} exists; role ${context.role} ${isWritten ? 'may insert, and ' : ''}has no SELECT.`;
   return missingGrant(
     context,
     { privileges: 'SELECT', on: 'table', name: tablePath(context, row), column: null },

@@ -56,11 +56,11 @@ export function useRoleTable(role: string, name: string | null): Answer<RoleTabl
 /**
  * Splits the entries: objects that the role does not see at all, and tables that it sees but cannot use in every way.
  */
-export function partMissing({ tables, missing }: RoleSchema): {
+export function partMissing({ tables, insertOnly, missing }: RoleSchema): {
   readonly hidden: readonly Missing[];
   readonly limited: readonly Missing[];
 } {
-  const seen = new Set(tables.map(({ object }) => object));
+  const seen = new Set([...tables.map(({ object }) => object), ...insertOnly]);
   return {
     hidden: missing.filter(({ object }) => !seen.has(object)),
     limited: missing.filter(({ object }) => seen.has(object)),

@@ -57,7 +57,7 @@ export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
   return (
     <div className="schema-detail" ref={place}>
       <h2>Hidden from {schema.role}</h2>
-      {schema.tables.length + parts.length === 0 ? (
+      {schema.tables.length + schema.missing.length === 0 ? (
         <FirstTable role={schema.role} />
       ) : parts.length === 0 ? (
         <p className="soft">Nothing. The role sees every table, column and function of the exposed schemas.</p>
@@ -79,7 +79,7 @@ export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
 
 const limitedTitle = 'Visible, with fewer operations';
 const limitedNote =
-  'The role reads these tables, without some inserts, updates, deletes, lookups by key or relationships.';
+  'The role uses these tables, without some reads, inserts, updates, deletes, lookups by key or relationships.';
 
 interface MissingGroupProps {
   readonly title: string;
