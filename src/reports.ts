@@ -8,7 +8,7 @@ import type { Snapshot } from './server/metrics/snapshot.ts';
 import { mergeMinutes, mergeRequests } from './server/recent/merge-recent.ts';
 import type { MinuteCounts } from './server/recent/minutes.ts';
 import type { Recent } from './server/recent/recent.ts';
-import type { RecentRequest, RequestFilter } from './server/recent/recent-schemas.ts';
+import type { KeptRequests, RequestFilter } from './server/recent/recent-schemas.ts';
 
 /** What a process tells of itself. */
 export interface Reports {
@@ -16,7 +16,7 @@ export interface Reports {
   readonly live: readonly LiveOperationState[];
   /** How many subscriptions it has ended. */
   readonly ended: number;
-  readonly requests: readonly RecentRequest[];
+  readonly requests: KeptRequests;
   readonly minutes: readonly MinuteCounts[];
 }
 
@@ -68,7 +68,7 @@ export function readersOf(
     },
     async requests(filter: RequestFilter) {
       const { reports, facts } = await collect({ what: 'requests', filter }, () => recent.requests(filter));
-      return { ...facts, requests: mergeRequests(reports, filter) };
+      return { ...facts, ...mergeRequests(reports, filter) };
     },
     async usage() {
       const { reports, facts } = await collect({ what: 'minutes' }, () => recent.minutes());

@@ -137,7 +137,8 @@ test('a process keeps its last 500 requests', async () => {
   const post = (id: number) => ask('{ __typename }', `many-${id}`);
   for (let id = 0; id < 510; id += 10) await Promise.all(Array.from({ length: 10 }, (_, at) => post(id + at)));
   await found('id=many-509');
-  const { requests } = await read('requests?limit=500');
+  const { requests, since } = await read('requests?limit=500');
+  expect(since).toBe(requests.at(-1).time);
   const ids = requests.map(({ id }: { id: string }) => id);
   expect(ids).toHaveLength(500);
   expect([ids.includes('many-0'), ids.includes('many-100')]).toEqual([false, true]);

@@ -1,16 +1,18 @@
 /** The last requests and minutes of several processes as those of one gateway. */
 import { durationBounds, keptMinutes, type MinuteCounts, minuteOf } from './minutes.ts';
-import type { RecentRequest, RequestFilter, UsageMinute } from './recent-schemas.ts';
+import type { KeptRequests, RequestFilter, UsageMinute } from './recent-schemas.ts';
 
 /** The newest of all. */
-export function mergeRequests(
-  reports: readonly (readonly RecentRequest[])[],
-  { limit }: Pick<RequestFilter, 'limit'>,
-): readonly RecentRequest[] {
-  const all = reports.flat();
+export function mergeRequests(reports: readonly KeptRequests[], { limit }: Pick<RequestFilter, 'limit'>): KeptRequests {
+  const all = reports.flatMap(({ requests }) => requests);
   // One process has them in order.
   if (reports.length > 1) all.sort((one, other) => (one.time < other.time ? 1 : one.time > other.time ? -1 : 0));
-  return all.slice(0, limit);
+  const ends = [...reports.map(({ since }) => since), all.length < limit ? null : (all[limit - 1]?.time ?? null)];
+  // Times of one format are in the order of their texts.
+  const since = ends
+    .filter((end) => end !== null)
+    .reduce<string | null>((last, end) => (last === null || end > last ? end : last), null);
+  return { since, requests: all.slice(0, limit) };
 }
 
 /** Each of the last minutes, oldest first, also those in which nothing happened. @param now Milliseconds since the epoch. */

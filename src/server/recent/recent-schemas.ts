@@ -63,11 +63,18 @@ const processes = {
 /** The last requests of all processes. */
 export const recentRequests = named(
   'RecentRequests',
-  objectOf({ ...processes, requests: about(listOf(recentRequest), 'Newest first.') }),
+  objectOf({
+    ...processes,
+    since: about(orNull(time), 'Requests that ended before may be missing; null: none is.'),
+    requests: about(listOf(recentRequest), 'Newest first.'),
+  }),
 );
 
 /** The same. */
 export type RecentRequests = ValueOf<typeof recentRequests>;
+
+/** Those of one process. */
+export type KeptRequests = Pick<RecentRequests, 'since' | 'requests'>;
 
 const usageMinute = objectOf({
   time: about(time, 'Its beginning.'),

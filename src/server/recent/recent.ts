@@ -6,7 +6,7 @@ import type { PoolState } from '../../postgres/wire/pool-state.ts';
 import type { Observe, RequestObservation } from '../../shared/observation.ts';
 import { graphqlPath, projectPath, studioPath } from '../paths.ts';
 import { type MinuteCounts, Minutes } from './minutes.ts';
-import type { RecentRequest, RequestFilter } from './recent-schemas.ts';
+import type { KeptRequests, RequestFilter } from './recent-schemas.ts';
 import { RequestRing } from './request-ring.ts';
 
 /** How often the pool is looked at, in milliseconds. */
@@ -61,7 +61,7 @@ export class Recent {
   };
 
   /** The newest first. */
-  requests(filter: RequestFilter): readonly RecentRequest[] {
+  requests(filter: RequestFilter): KeptRequests {
     return this.#ring.find(filter);
   }
 

@@ -5,7 +5,7 @@
  */
 import type { RequestObservation } from '../../shared/observation.ts';
 import type { Span } from '../../shared/trace/span.ts';
-import type { RecentRequest, RequestFilter } from './recent-schemas.ts';
+import type { KeptRequests, RecentRequest, RequestFilter } from './recent-schemas.ts';
 
 /** Requests that a process keeps. */
 const ringSize = 500;
@@ -69,15 +69,16 @@ export class RequestRing {
     if (this.#masked.length > maxMasked) this.#masked = this.#masked.slice(-maxMasked / 2);
   }
 
-  /** The newest first that pass the filter. */
-  find(filter: RequestFilter): readonly RecentRequest[] {
+  /** The newest first that pass the filter, and since when all are kept. */
+  find(filter: RequestFilter): KeptRequests {
     const found: RecentRequest[] = [];
     for (let back = 1; back <= this.#kept.length && found.length < filter.limit; back += 1) {
       const kept = this.#kept[(this.#next - back + this.#kept.length) % this.#kept.length] as KeptRequest;
       const errorIds = this.#masked.filter(({ requestId }) => requestId === kept.id).map(({ id }) => id);
       if (passes(kept, errorIds, filter)) found.push(this.#present(kept, errorIds));
     }
-    return found;
+    const oldest = this.#kept.length < ringSize ? undefined : this.#kept[this.#next];
+    return { since: oldest === undefined ? null : new Date(oldest.endedAt).toISOString(), requests: found };
   }
 
   /** A name may be a part of its document in V8's memory, and would keep it there. Names are ASCII. */

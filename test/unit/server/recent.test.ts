@@ -96,5 +96,22 @@ test('the last requests of several processes are in one order, and as many as we
   for (let at = 0; at < 6; at += 1) (at % 2 === 0 ? one : other).add(request({ requestId: `r${at}` }), noon + at);
   const filter = readRequestFilter({ limit: '4' });
   const merged = mergeRequests([one.find(filter), other.find(filter)], filter);
-  expect(merged.map(({ id, worker }) => `${id} ${worker}`)).toEqual(['r5 2', 'r4 1', 'r3 2', 'r2 1']);
+  expect(merged.requests.map(({ id, worker }) => `${id} ${worker}`)).toEqual(['r5 2', 'r4 1', 'r3 2', 'r2 1']);
+});
+
+test('the last requests say since when none of them is missing', () => {
+  const [quiet, busy] = [new RequestRing(1), new RequestRing(2)];
+  const since = (limit: number) => {
+    const filter = readRequestFilter({ limit: String(limit), role: 'anon' });
+    const found = mergeRequests([quiet.find(filter), busy.find(filter)], filter).since;
+    return found === null ? null : Date.parse(found) - noon;
+  };
+  for (let at = 0; at < 500; at += 1) quiet.add(request({ role: at < 3 ? 'anon' : 'other' }), noon + at);
+  // A ring that is full may have forgotten some.
+  expect([since(100), since(2)]).toEqual([0, 1]);
+  busy.add(request(), noon + 900);
+  expect(since(100)).toBe(0);
+  for (let at = 0; at < 510; at += 1) busy.add(request({ role: 'other' }), noon + 1000 + at);
+  expect([since(100), since(2)]).toEqual([1010, 1010]);
+  expect(new RequestRing(1).find(readRequestFilter({})).since).toBeNull();
 });

@@ -186,7 +186,7 @@ function Found({ found, filter, view: { request: chosen = '', by = '', order = '
       <div className="logs-body">
         <section className="logs-list" aria-label="Operations">
           <p className="logs-news soft small">
-            {found.requests.length.toLocaleString()} requests by operation, most time first
+            <Reach {...found} /> by operation, most time first
           </p>
           <OperationsTable
             requests={found.requests}
@@ -217,8 +217,7 @@ function Found({ found, filter, view: { request: chosen = '', by = '', order = '
             </button>
           ) : (
             <span className="soft">
-              {shown.length.toLocaleString()} {shown.length === 1 ? 'request' : 'requests'},{' '}
-              {isSlowestFirst ? 'slowest' : 'newest'} first
+              <Reach requests={shown} since={found.since} />, {isSlowestFirst ? 'slowest' : 'newest'} first
             </span>
           )}
         </div>
@@ -244,6 +243,21 @@ function Found({ found, filter, view: { request: chosen = '', by = '', order = '
         />
       )}
     </div>
+  );
+}
+
+/** How many there are, and since when none is missing. */
+function Reach({ requests, since }: Pick<FoundRequests, 'requests' | 'since'>) {
+  return (
+    <>
+      {requests.length.toLocaleString()} {requests.length === 1 ? 'request' : 'requests'}
+      {since !== null && (
+        <>
+          {' '}
+          since <Moment at={since} isTime />
+        </>
+      )}
+    </>
   );
 }
 
