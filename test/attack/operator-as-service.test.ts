@@ -34,7 +34,9 @@ const send = (query: string, more: Parameters<ManagedGateway['call']>[0] = {}) =
   managed.call({ method: 'POST', path: '/studio/graphql', body: JSON.stringify({ query }), ...more });
 const bodies = async () => (await database.query<{ body: string }>('select body from secret')).map(({ body }) => body);
 const audited = () =>
-  database.query("select payload from auth.audit_log_entries where payload ->> 'action' = 'service_role_used'");
+  database.query<{ payload: { traits: Record<string, string> } }>(
+    "select payload from auth.audit_log_entries where payload ->> 'action' = 'service_role_used'",
+  );
 const idOf = async (token: string) =>
   (
     await database.query<{ id: string }>(
@@ -80,6 +82,25 @@ test('an operator runs operations as the service role, and each leaves a row tha
       }),
     ),
   );
+});
+
+test('a plan as the service role leaves a row, and one as a visitor none; without the row nothing is planned', async () => {
+  const query = '{ secretCollection { edges { node { body } } } }';
+  const explain = (role: string) =>
+    managed.call({
+      method: 'POST',
+      path: '/studio/explain',
+      body: JSON.stringify({ query, role, claims: { role } }),
+    });
+  expect((await explain('service_role')).body.statements).toHaveLength(1);
+  await explain('anon');
+  expect((await audited()).map((row) => row.payload.traits.access_token_id)).toEqual([await idOf(operator)]);
+  await database.query('alter table auth.audit_log_entries rename to moved');
+  try {
+    expect((await explain('service_role')).status).toBeGreaterThanOrEqual(500);
+  } finally {
+    await database.query('alter table auth.moved rename to audit_log_entries');
+  }
 });
 
 test('an operation runs only if the audit log can record it', async () => {

@@ -20,7 +20,7 @@ import { type Code, PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { forThisOrigin } from './studio-pages.ts';
-import type { Asked, Explain, PageParts } from './studio-parts.ts';
+import type { Asked, PageParts } from './studio-parts.ts';
 
 /** How long a stream goes on before its access token is verified again, in milliseconds. Each request verifies it. */
 const verifiedMs = 5000;
@@ -52,21 +52,22 @@ export async function answerAsService(
 
 /** Answers with the statements; the body is a GraphQL request with the additional members `role` and `claims`. */
 export async function answerExplain(
-  { body }: FastifyRequest,
-  { config }: PageParts,
-  explain: Explain,
+  { parts, studio, request: asked }: Asked,
+  operator: Operator,
 ): Promise<{ readonly statements: readonly ExplainedStatement[] }> {
-  const text = decodeText((body as Buffer | undefined) ?? Buffer.alloc(0));
+  const text = decodeText((asked.body as Buffer | undefined) ?? Buffer.alloc(0));
   const request = readRequest(text);
   const { role, claims } = JSON.parse(text) as { readonly role?: unknown; readonly claims?: unknown };
-  const { allowedRoles } = config;
+  const { allowedRoles, serviceRole } = parts.config;
   if (typeof role !== 'string' || !(allowedRoles === '*' || allowedRoles.includes(role))) {
     throw new PublicError('BAD_USER_INPUT', 'role must be one of the roles that requests may have.');
   }
   if (!isObject(claims)) {
     throw new PublicError('BAD_USER_INPUT', 'claims must be an object.');
   }
-  return { statements: await explain(role, JSON.stringify(claims), request) };
+  // Planning runs functions of the database as the role. Without an auth service there is no audit log.
+  if (role === serviceRole && parts.auth) await actAsService(await contextOf(asked, parts), operator, role, asked.id);
+  return { statements: await studio.explain(role, JSON.stringify(claims), request) };
 }
 
 /** Time limit for making a user's token, as for any sign-in; in milliseconds. */

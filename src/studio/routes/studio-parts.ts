@@ -45,7 +45,7 @@ export interface InboxParts {
  * @param claims JSON.
  * @throws PublicError The first reason why the operation cannot run; `NOT_FOUND` for an unknown role.
  */
-export type Explain = (role: string, claims: string, request: GraphQLRequest) => Promise<readonly ExplainedStatement[]>;
+type Explain = (role: string, claims: string, request: GraphQLRequest) => Promise<readonly ExplainedStatement[]>;
 
 /** What the routes of the studio need in addition. */
 export interface StudioParts {

@@ -100,7 +100,7 @@ export const studioRoutes: StudioRoutes = {
     summary: 'Read the statements of an operation and their plans',
     body: [objectOf({ ...operation, role: about(text, 'Database role.'), claims: record() })],
     answer: objectOf({ statements: listOf(explainedStatement) }),
-    run: async ({ parts, studio, request }) => (await operations()).answerExplain(request, parts, studio.explain),
+    run: async (asked, operator) => (await operations()).answerExplain(asked, operator),
   },
   'GET /live-queries': {
     access: 'project:operate',
