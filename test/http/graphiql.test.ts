@@ -194,3 +194,12 @@ test('where introspection is off the page says how to enable it, and operations 
     .toContain('set "introspection": true in the comment directive of the schema');
   await run(page, '"inStock"');
 });
+
+test('where the schema has not turned introspection on, the page has the statement that does', async () => {
+  const plain = await createDatabase('create table note (id int primary key); grant select on note to anon');
+  const { url } = await testGateway(plain, { localProject: true, anonKey, exampleOperations: [] });
+  const { page } = await visit(url);
+  await expect
+    .poll(() => note(page).textContent())
+    .toMatch(/public is off\. Change it with: comment on schema public is '.*@graphql\(\{"introspection":true\}\)';$/);
+});

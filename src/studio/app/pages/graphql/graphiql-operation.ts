@@ -28,13 +28,17 @@ export function isIntrospection({ operationName }: Params): boolean {
   return operationName === 'IntrospectionQuery';
 }
 
-/** Why the role may not read its schema: the server's hint, or empty; null if it may. */
+/** What the role misses because it may not read its schema, and how to change that; null if it may. */
 export function introspectionRefusal({ errors }: Result): string | null {
   const [first] = errors ?? [];
   const isRefused =
     first?.extensions?.code === 'INTROSPECTION_DISABLED' || /^Unknown field "__schema"/.test(first?.message ?? '');
-  return isRefused ? (first?.extensions?.hint ?? '') : null;
+  if (!isRefused) return null;
+  return `Documentation and completion are unavailable; operations still work. ${first?.extensions?.hint ?? isOff}`;
 }
+
+const isOff =
+  'Introspection is off for this role: set "introspection": true in the comment directive of the schema to turn it on.';
 
 /** A local result, without a request. */
 export function asResult(message: string): Result {

@@ -1,5 +1,5 @@
 /** The page at `/graphql/v1`: GraphiQL below fields for key and token, which stay in the browser's tab. */
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { ApiError, bearer } from '../../shared/api.ts';
 import { onSubmit } from '../../shared/requests.ts';
 import { type Result, sendOperation, subscribe } from '../../shared/send-operation.ts';
@@ -12,7 +12,6 @@ import {
   isSubscription,
   type Params,
 } from './graphiql-operation.ts';
-import { IntrospectionOff } from './introspection-off.tsx';
 import './graphiql-page.css';
 
 /** The gateway's settings in the page. */
@@ -41,7 +40,7 @@ export function GraphiqlPage({ settings }: { readonly settings: GraphiqlSettings
   }));
   // Operations use the current content of the fields; the schema is read again after they are applied.
   const typed = useRef(keys);
-  const [note, setNote] = useState<ReactNode>(null);
+  const [note, setNote] = useState<string | null>(null);
   const lacksKey = (headers: Readonly<Record<string, string>> = {}) =>
     settings.needsKey && typed.current.key === '' && !Object.keys(headers).some((name) => /^apikey$/i.test(name));
   // biome-ignore lint/correctness/useExhaustiveDependencies: the schema is read again for other keys
@@ -57,7 +56,7 @@ export function GraphiqlPage({ settings }: { readonly settings: GraphiqlSettings
           const headers = { ...headersOf(typed.current), ...options?.headers };
           if (isSubscription(params)) return subscribe(params, { headers });
           const { result } = await sendOperation(params, headers);
-          setNote((before: ReactNode) => noteFor(result, typed.current) ?? (result.data ? null : before));
+          setNote((before) => noteFor(result, typed.current) ?? (result.data ? null : before));
           return result;
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
@@ -101,7 +100,7 @@ export function GraphiqlPage({ settings }: { readonly settings: GraphiqlSettings
           Use
         </button>
       </form>
-      <div role="status">{typeof note === 'string' ? <p className="notice warning">{note}</p> : note}</div>
+      <div role="status">{note !== null && <p className="notice warning">{note}</p>}</div>
       <GraphiqlEditor fetcher={fetcher} examples={settings.examples} hasHeaders />
     </main>
   );
@@ -112,11 +111,10 @@ function headersOf({ key, token }: Keys): Readonly<Record<string, string>> {
 }
 
 /** The fix if the API refuses introspection; null for none. */
-function noteFor(result: Result, { key }: Keys): ReactNode {
+function noteFor(result: Result, { key }: Keys): string | null {
   const [first] = result.errors ?? [];
   if (first?.extensions?.code === 'UNAUTHENTICATED') {
     return key === '' ? missingKey : `${first.message}.`;
   }
-  const hint = introspectionRefusal(result);
-  return hint === null ? null : <IntrospectionOff hint={hint} />;
+  return introspectionRefusal(result);
 }
