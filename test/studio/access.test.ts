@@ -139,6 +139,11 @@ test('a view that reads past row security is marked, and functions say whose rig
 
 test('the same query runs as two callers side by side', async () => {
   const { page } = await studio.visit('access?view=try');
+  // It begins with a table that both of them read.
+  await expect.poll(() => page.getByLabel('Query').inputValue()).toMatch(/^\{\n {2}\w+Collection\(first: 5\) \{\n/);
+  await page.getByRole('button', { name: 'Run as both' }).click();
+  for (const side of ['First caller', 'Second caller'])
+    await page.getByRole('region', { name: side }).getByText('"edges"').waitFor();
   await page.getByLabel('Query').fill('{ customerCollection(first: 1) { edges { cursor } } }');
   await page.getByRole('button', { name: 'Run as both' }).click();
   await page.getByRole('region', { name: 'Second caller' }).getByText('"cursor"').waitFor();

@@ -10,6 +10,11 @@ export type RoleSchema = DescribedSchema;
 /** A table that the role sees. */
 export type SchemaTable = RoleSchema['tables'][number];
 
+/** The field of the query root that lists its rows; null: none, and null for a table that the role does not see. */
+export function listField(table: SchemaTable | undefined): string | null {
+  return table?.rootFields.find((name) => name.endsWith('Collection')) ?? null;
+}
+
 /** A field of its object type. */
 export type SchemaField = SchemaTable['fields'][number];
 

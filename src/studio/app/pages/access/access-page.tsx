@@ -10,7 +10,7 @@ import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { useCommands } from '../../shared/commands.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
-import { askProject } from '../../shared/session.ts';
+import { askProject, session } from '../../shared/session.ts';
 import { useMedia, useStore } from '../../shared/store.ts';
 import { actions, actionWords, sayRight, warnOf } from './access-words.ts';
 import { ChangesDialog } from './changes-dialog.tsx';
@@ -80,6 +80,7 @@ export function AccessPage() {
 
 function Access({ wanted, applied }: { readonly wanted: string; readonly applied: number }) {
   const { segments, query } = usePlace();
+  const now = useStore(session);
   const { value: overview, problem } = useAnswer(
     `access ${applied}`,
     async (signal) => (await askProject<AccessOverview>('access', { signal })).body,
@@ -99,7 +100,7 @@ function Access({ wanted, applied }: { readonly wanted: string; readonly applied
         onChoose={(name) => goTo(name === 'tables' ? 'access' : `access?view=${name}`)}
         end={view === 'tables' ? <Legend /> : undefined}
       >
-        {view === 'try' && <TryAs />}
+        {view === 'try' && now.kind !== 'none' && <TryAs roles={now.project.roles} />}
         {view === 'functions' && <Functions overview={overview} wanted={wanted} />}
         {view === 'tables' && overview.tables.length === 0 && (
           <Empty title="No tables are exposed">

@@ -5,16 +5,20 @@ import { Fault } from '../../components/problem.tsx';
 import { ask } from '../../shared/api.ts';
 import { type Caller, credentialsOf } from '../../shared/caller.ts';
 import { useTask } from '../../shared/requests.ts';
+import { listField, type RoleSchema, useRoleSchema } from '../../shared/role-schema.ts';
 import { createStore, type Store, useStore } from '../../shared/store.ts';
 
-/** Kept while other pages are open. */
-const query: Store<string> = createStore('{\n  __typename\n}');
+/** What was typed, kept while other pages are open; null: nothing yet. */
+const query: Store<string | null> = createStore<string | null>(null);
 
 type Sides = readonly [Caller, Caller];
 
-/** The view. */
-export function TryAs() {
-  const text = useStore(query);
+/** The view. It begins with a table that visitors read, or else the service role. */
+export function TryAs({ roles }: { readonly roles: { readonly anon: string; readonly service: string } }) {
+  const { value: ofVisitors } = useRoleSchema(roles.anon);
+  const { value: ofService } = useRoleSchema(roles.service);
+  const first = ofVisitors && ofService && (firstQuery(ofVisitors) ?? firstQuery(ofService) ?? '{\n  __typename\n}');
+  const text = useStore(query) ?? first ?? '';
   const [callers, setCallers] = useState<Sides>([{ kind: 'anon' }, { kind: 'service' }]);
   const [answers, setAnswers] = useState<readonly string[]>(['', '']);
   const { problem, isBusy, run } = useTask();
@@ -27,7 +31,7 @@ export function TryAs() {
       <label htmlFor="try-as-query">Query</label>
       <textarea
         id="try-as-query"
-        rows={8}
+        rows={12}
         spellCheck={false}
         value={text}
         onChange={({ currentTarget }) => query.set(currentTarget.value)}
@@ -58,6 +62,19 @@ export function TryAs() {
       </div>
     </div>
   );
+}
+
+/** The first rows of a table, of one with row security if there is one: there, callers differ. Null: the role reads none. */
+function firstQuery({ tables }: RoleSchema): string | null {
+  const lists = tables.flatMap((table) => {
+    const list = listField(table);
+    const columns = table.fields.filter(({ kind }) => kind === 'column').slice(0, 5);
+    return list === null || columns.length === 0 ? [] : [{ list, columns, rowSecurity: table.rowSecurity }];
+  });
+  const first = lists.find(({ rowSecurity }) => rowSecurity) ?? lists[0];
+  if (first === undefined) return null;
+  const names = first.columns.map(({ name }) => `        ${name}`).join('\n');
+  return `{\n  ${first.list}(first: 5) {\n    edges {\n      node {\n${names}\n      }\n    }\n  }\n}`;
 }
 
 async function answerOf(caller: Caller, text: string): Promise<string> {
