@@ -192,6 +192,33 @@ test('a row is edited, undone, changed by somebody else meanwhile, inserted with
   expect(problems).toEqual([]);
 });
 
+test('the row that a foreign key refers to is found by the texts that the caller reads of it, and by its key', async () => {
+  const { page } = await studio.visit('data/Product?as=service&row=');
+  const [category] = await studio.database.query<{ id: number; name: string }>(
+    'select id, name from category order by id desc limit 1',
+  );
+  const panel = page.getByRole('complementary', { name: 'New Product' });
+  const finder = panel.getByRole('combobox', { name: 'Find category' });
+  await finder.fill(category!.name.slice(1).toUpperCase());
+  await page.getByRole('option', { name: new RegExp(`^${category!.id} · `) }).click();
+  await expect.poll(() => panel.getByLabel('categoryId', { exact: true }).inputValue()).toBe(String(category!.id));
+  expect(await finder.inputValue()).toContain(category!.name);
+  await panel.getByLabel('categoryId', { exact: true }).fill('1');
+  await expect.poll(() => finder.inputValue()).toBe('');
+  await finder.fill('2');
+  await page.getByRole('option', { name: /^2 · / }).click();
+  await expect.poll(() => panel.getByLabel('categoryId', { exact: true }).inputValue()).toBe('2');
+  await finder.fill('50%');
+  await page.getByText('No Category found.').waitFor();
+  // Escape closes the list, not the form.
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => dialog.dismiss().then(() => asked.push(dialog.message())));
+  await page.keyboard.press('Escape');
+  await page.getByText('No Category found.').waitFor({ state: 'detached' });
+  expect([asked, await panel.isVisible()]).toEqual([[], true]);
+  expect(await violations(page)).toEqual([]);
+});
+
 test('a row is inserted with related rows at any depth, and what is refused of one of them is told at that row', async () => {
   await studio.database.query(`
     create table maker (id int generated always as identity primary key, name text not null unique);

@@ -92,6 +92,18 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/** A row in a line. @param without Columns that are left out. */
+export function rowText(
+  { columns }: RoleTable,
+  row: Readonly<Record<string, unknown>>,
+  without: readonly string[],
+): string {
+  const shown = columns.filter(({ name, isRead }) => isRead && !without.includes(name));
+  const values = shown.map(({ name }) => row[name]).filter((value) => value !== null && value !== '');
+  const text = values.slice(0, 5).map(textOf).join(' · ');
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
 function cut(text: string): string {
   return text.length > shownLength ? `${text.slice(0, shownLength)}…` : text;
 }

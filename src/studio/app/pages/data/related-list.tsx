@@ -3,7 +3,7 @@ import type { Caller } from '../../shared/caller.ts';
 import { runAs } from '../../shared/graphql.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { type RoleTable, readRoleTable, type TableLink } from '../../shared/role-schema.ts';
-import { textOf } from './cell.tsx';
+import { rowText } from './cell.tsx';
 import type { Condition } from './data-place.ts';
 import { pageOperation } from './read-operations.ts';
 import type { PlacedDraft } from './row-draft.ts';
@@ -31,6 +31,7 @@ export function RelatedList({ role, link, conditions, rows, caller, saved, onWri
   const { value, problem } = useAnswer(key, (signal) => readRelated(role, link.target, caller, conditions, signal));
   if (value === null) return <p className="soft small">{problem?.message ?? `Loading ${link.name} …`}</p>;
   const { table, page } = value;
+  const foreign = link.pairs.map((pair) => pair.foreign);
   if (page.edges.length === 0) return <p className="soft small">None yet.</p>;
   return (
     <ul className="related-list small">
@@ -39,7 +40,7 @@ export function RelatedList({ role, link, conditions, rows, caller, saved, onWri
         const written = rows.find(({ draft: { before } }) => before !== null && keyOf(table, before) === rowKey);
         return (
           <li key={rowKey} className="spread">
-            <span className={written?.isDeleted ? 'deleted' : undefined}>{describe(table, node, link)}</span>
+            <span className={written?.isDeleted ? 'deleted' : undefined}>{rowText(table, node, foreign)}</span>
             <span className="row">
               {written === undefined && link.updates.includes('update') && (
                 <button type="button" className="quiet mini" onClick={() => onWrite(table, node)}>
@@ -76,12 +77,4 @@ async function readRelated(
   const operation = pageOperation(table, { order: null, filter }, { first: Math.min(shownRows, table.maxRows) });
   const data = await runAs<Readonly<Record<string, RowPage>>>(caller, operation, signal);
   return { table, page: data[table.collection!]! };
-}
-
-/** A row in a line: what it has beside the relationship. */
-function describe({ columns }: RoleTable, row: Row, { pairs }: TableLink): string {
-  const shown = columns.filter(({ name, isRead }) => isRead && !pairs.some(({ foreign }) => foreign === name));
-  const values = shown.map(({ name }) => row[name]).filter((value) => value !== null && value !== '');
-  const text = values.slice(0, 5).map(textOf).join(' · ');
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -1,10 +1,17 @@
 /** The fields of a row, and of the rows that are written with it. */
-import { useId, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { Fault } from '../../components/problem.tsx';
 import type { ApiError } from '../../shared/api.ts';
 import { useTask } from '../../shared/requests.ts';
-import { type RoleSchema, type RoleTable, readRoleTable, type TableLink } from '../../shared/role-schema.ts';
+import {
+  listField,
+  type RoleSchema,
+  type RoleTable,
+  readRoleTable,
+  type TableColumn,
+  type TableLink,
+} from '../../shared/role-schema.ts';
 import type { CellOpening, DataPlace } from './data-place.ts';
 import { placeOfRelated, relatedConditions } from './links.ts';
 import { Refusal } from './refusal.tsx';
@@ -21,6 +28,7 @@ import {
   startOf,
 } from './row-draft.ts';
 import { keyOf, type Row } from './row-key.ts';
+import { RowSelect } from './row-select.tsx';
 import { ValueEditor } from './value-editor.tsx';
 
 /** What the fields need of the page. */
@@ -65,6 +73,14 @@ export function RowFields({ draft, onChange, place, owner = null, opening, conte
       const { [name]: _, ...others } = now.texts;
       return { ...now, texts: text === undefined ? others : { ...others, [name]: text } };
     });
+  const textOf = (column: TableColumn) => (column.name in texts ? texts[column.name] : startOf(draft, column));
+  const { tables } = context.schema;
+  const finderOf = (name: string): ReactNode => {
+    const link = links.find(({ isForeignKey, pairs }) => isForeignKey && pairs[0]?.local === name);
+    const target = tables.find((each) => each.name === link?.target);
+    if (link === undefined || listField(target) === null) return null;
+    return <RowSelect {...{ link, table, textOf }} caller={context.place.caller} onType={type} />;
+  };
   return (
     <>
       {columns.map((column) => (
@@ -72,12 +88,13 @@ export function RowFields({ draft, onChange, place, owner = null, opening, conte
           key={column.name}
           table={table}
           column={column}
-          text={column.name in texts ? texts[column.name] : startOf(draft, column)}
+          text={textOf(column)}
           isReadOnly={!isNew && (table.update === null || column.update === null)}
           isChanged={changed.includes(column)}
           isNew={isNew}
           focus={opening?.column === column.name ? opening : null}
           onChange={(text) => type(column.name, text)}
+          finder={finderOf(column.name)}
         />
       ))}
       {generated.length > 0 && (

@@ -1,5 +1,5 @@
 /** A field of a row's form, by the type of its column. */
-import { lazy, Suspense, useId, useLayoutEffect, useRef } from 'react';
+import { lazy, type ReactNode, Suspense, useId, useLayoutEffect, useRef } from 'react';
 import { Moment } from '../../components/moment.tsx';
 import { Fault } from '../../components/problem.tsx';
 import type { RoleTable, TableColumn } from '../../shared/role-schema.ts';
@@ -18,13 +18,16 @@ interface ValueEditorProps {
   readonly isNew: boolean;
   /** The keyboard is taken for each other value; null: not. */
   readonly focus: object | null;
+  /** What finds a value, beside the field. */
+  readonly finder?: ReactNode;
 }
 
 /** Loaded with the first JSON value. */
 const JsonEditor = lazy(async () => ({ default: (await import('./json-editor.tsx')).JsonEditor }));
 
 /** The field. */
-export function ValueEditor({ table, column, text, onChange, isReadOnly, isChanged, isNew, focus }: ValueEditorProps) {
+export function ValueEditor(props: ValueEditorProps) {
+  const { table, column, text, onChange, isReadOnly, isChanged, isNew, focus, finder } = props;
   const id = useId();
   const field = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -61,12 +64,15 @@ export function ValueEditor({ table, column, text, onChange, isReadOnly, isChang
           )}
         </span>
       </div>
-      <Input
-        id={id}
-        {...{ table, column, text, onChange, isReadOnly }}
-        placeholder={text === null ? 'null' : hint}
-        isFocused={focus !== null}
-      />
+      <div className={finder && !isReadOnly ? 'found-value' : undefined}>
+        <Input
+          id={id}
+          {...{ table, column, text, onChange, isReadOnly }}
+          placeholder={text === null ? 'null' : hint}
+          isFocused={focus !== null}
+        />
+        {!isReadOnly && finder}
+      </div>
       {typeName(type) === 'Datetime' && !type.startsWith('[') && text && (
         <span className="soft small">
           <Moment at={text} />

@@ -2,13 +2,11 @@
 import { useEffect, useRef, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { useAnswer } from '../../shared/requests.ts';
+import { useRested } from '../../shared/rested.ts';
 import { goTo } from '../../shared/router.ts';
 import { readProviders } from '../../shared/users.ts';
 import { stateTitles } from './describe-user.ts';
 import { type ListPlace, placeOf, usualOrder } from './place-of.ts';
-
-/** How long typing rests before the search. */
-const restMs = 250;
 
 interface UserFiltersProps {
   readonly place: ListPlace;
@@ -67,15 +65,12 @@ function SearchField({ search, onSearch }: SearchFieldProps) {
   }, [search]);
   const latest = useRef(onSearch);
   latest.current = onSearch;
+  const wanted = useRested(text.trim());
   useEffect(() => {
-    const wanted = text.trim();
     if (wanted === asked.current) return;
-    const timer = setTimeout(() => {
-      asked.current = wanted;
-      latest.current(wanted);
-    }, restMs);
-    return () => clearTimeout(timer);
-  }, [text]);
+    asked.current = wanted;
+    latest.current(wanted);
+  }, [wanted]);
   return (
     <input
       type="search"
