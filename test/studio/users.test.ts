@@ -215,6 +215,11 @@ test('users: what somebody else changed meanwhile is not overwritten, and a toke
   expect(await reads(id)).toMatchObject({ phone: null });
   await button(page, 'Read again').click();
   await page.getByRole('heading', { name: 'grace@mail.test' }).waitFor();
+  // What was typed is kept and saved, and nothing else.
+  await page.getByText('Somebody else has changed this user.').waitFor();
+  await button(page, 'Save').click();
+  await notice(page, 'grace@mail.test was changed.');
+  expect(await reads(id)).toMatchObject({ email: 'grace@mail.test', phone: '491701234567' });
   // No key of the project is asked for, or sent.
   await studio.database.query('update auth.pgreflect_access_tokens set revoked_at = now()');
   await page.getByRole('searchbox').fill('grace');
@@ -223,6 +228,29 @@ test('users: what somebody else changed meanwhile is not overwritten, and a toke
   await page.evaluate((token) => sessionStorage.setItem('pgreflect:access-token', token), reader);
   await page.goto(`${studio.url}/studio/users`);
   await page.getByRole('heading', { name: 'Access denied' }).waitFor();
+});
+
+test('users: what is typed stays when somebody else changes the user, and what they changed is shown', async () => {
+  const { id } = await add({ email: 'ada@mail.test', email_confirm: true, user_metadata: { a: 1, b: 1 } });
+  const { page } = await studio.visit(`users/${id}`);
+  const elsewhere = async (change: string) => {
+    await studio.database.query(`update auth.users set ${change}, updated_at = now() where id = $1`, [id]);
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
+  };
+  await page.getByLabel('Email address').fill('typed@mail.test');
+  await elsewhere("email = 'grace@mail.test', phone = '491700000000'");
+  await page.getByText('The address is now grace@mail.test.').waitFor();
+  expect(await page.getByLabel('Email address').inputValue()).toBe('typed@mail.test');
+  expect(await page.getByLabel('Phone').inputValue()).toBe('491700000000');
+  await button(page, 'Save').click();
+  await notice(page, 'grace@mail.test was changed.');
+  await page.getByText('Somebody else has changed this user.').waitFor({ state: 'detached' });
+  await tab(page, 'Metadata');
+  await page.getByLabel('User metadata').fill('{"a": 2, "b": 1}');
+  await elsewhere(`raw_user_meta_data = '{"a": 1, "b": 3}'`);
+  await page.getByText('Only the members that you changed are saved.').waitFor();
+  await button(page, 'Save User metadata').click();
+  await expect.poll(() => page.getByLabel('User metadata').inputValue()).toMatch(/"a": 2,\s+"b": 3/);
 });
 
 test('users are found again when the gateway is back', async () => {

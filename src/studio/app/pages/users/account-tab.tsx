@@ -7,6 +7,7 @@ import { Fault } from '../../components/problem.tsx';
 import { useUnsaved } from '../../shared/unsaved.ts';
 import { askAuth, changeUser, inviteUser, type StudioUser, sendRecovery, userPath } from '../../shared/users.ts';
 import { isBanned, isInvited, nameOf } from './describe-user.ts';
+import { changedMeanwhile, useSeen } from './use-seen.ts';
 import { tabTies, type UserTabProps } from './user-tab.ts';
 
 /** The tab. */
@@ -46,19 +47,31 @@ function Times({ user }: { readonly user: StudioUser }) {
   );
 }
 
+/** What was typed; the others are those of the user. */
+type Typed = Partial<Readonly<Record<'email' | 'phone' | 'password', string>>>;
+
 function EditForm({ user, onAct, isBusy }: UserTabProps) {
   const id = useId();
-  const [email, setEmail] = useState(user.email);
-  const [phone, setPhone] = useState(user.phone);
-  const [password, setPassword] = useState('');
+  const [typed, setTyped] = useState<Typed>({});
+  const { email = user.email, phone = user.phone, password = '' } = typed;
   const change = {
     ...(email.trim() !== user.email && { email: email.trim() }),
     ...(phone.trim() !== user.phone && { phone: phone.trim() }),
     ...(password !== '' && { password }),
   };
-  useUnsaved(Object.keys(change).length > 0, tabTies);
+  const isTyped = Object.keys(change).length > 0;
+  useUnsaved(isTyped, tabTies);
+  const seen = useSeen(user, isTyped);
+  const type = (field: keyof Typed, text: string) => setTyped((now) => ({ ...now, [field]: text }));
   const isEmptied = change.email === '' || change.phone === '';
-  const save = () => onAct(() => changeUser(user, change), `${nameOf(user)} was changed.`);
+  const save = () =>
+    onAct(
+      async () => {
+        await changeUser(user, change);
+        setTyped({});
+      },
+      `${nameOf(user)} was changed.`,
+    );
   const confirm = (what: 'email' | 'phone') =>
     onAct(() => changeUser(user, { [`${what}_confirm`]: true }), `The ${what} of ${nameOf(user)} is confirmed.`);
   return (
@@ -80,7 +93,7 @@ function EditForm({ user, onAct, isBusy }: UserTabProps) {
           id={`${id}-email`}
           type="email"
           value={email}
-          onChange={({ target }) => setEmail(target.value)}
+          onChange={({ target }) => type('email', target.value)}
           spellCheck={false}
           autoComplete="off"
         />
@@ -96,7 +109,7 @@ function EditForm({ user, onAct, isBusy }: UserTabProps) {
           id={`${id}-phone`}
           type="tel"
           value={phone}
-          onChange={({ target }) => setPhone(target.value)}
+          onChange={({ target }) => type('phone', target.value)}
           autoComplete="off"
         />
       </Field>
@@ -105,13 +118,20 @@ function EditForm({ user, onAct, isBusy }: UserTabProps) {
         id={`${id}-password`}
         type="password"
         value={password}
-        onChange={({ target }) => setPassword(target.value)}
+        onChange={({ target }) => type('password', target.value)}
         autoComplete="new-password"
       />
       {password !== '' && <p className="soft small">A new password ends all sessions of the user.</p>}
+      {seen.updated_at !== user.updated_at && (
+        <p className="notice warning" role="status">
+          {changedMeanwhile}
+          {change.email !== undefined && seen.email !== user.email && ` The address is now ${user.email}.`}
+          {change.phone !== undefined && seen.phone !== user.phone && ` The number is now ${user.phone}.`}
+        </p>
+      )}
       <Fault>{isEmptied && 'An address or a number can be replaced, not removed.'}</Fault>
       <div className="row end">
-        <button type="submit" className="primary" disabled={isBusy || isEmptied || Object.keys(change).length === 0}>
+        <button type="submit" className="primary" disabled={isBusy || isEmptied || !isTyped}>
           Save
         </button>
       </div>

@@ -3,14 +3,15 @@ import { useId, useState } from 'react';
 import { useUnsaved } from '../../shared/unsaved.ts';
 import { changeUser } from '../../shared/users.ts';
 import { nameOf } from './describe-user.ts';
+import { changedMeanwhile, useSeen } from './use-seen.ts';
 import { tabTies, type UserTabProps } from './user-tab.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
 /** The tab. */
 export function MetadataTab({ user, onAct, isBusy }: UserTabProps) {
-  const save = (field: 'user_metadata' | 'app_metadata') => (change: Data) =>
-    onAct(() => changeUser(user, { [field]: change }), `The metadata of ${nameOf(user)} was changed.`);
+  const save = (field: 'user_metadata' | 'app_metadata') => (change: Data, done: () => void) =>
+    onAct(() => changeUser(user, { [field]: change }).then(done), `The metadata of ${nameOf(user)} was changed.`);
   return (
     <>
       <Editor
@@ -36,21 +37,24 @@ interface EditorProps {
   readonly note: string;
   readonly data: Data;
   readonly isBusy: boolean;
-  readonly onSave: (change: Data) => Promise<void>;
+  /** @param done Called when it is saved. */
+  readonly onSave: (change: Data, done: () => void) => Promise<void>;
 }
 
 function Editor({ title, note, data, isBusy, onSave }: EditorProps) {
   const id = useId();
-  const [text, setText] = useState(() => JSON.stringify(data, null, 2));
+  const [typed, setTyped] = useState<string | null>(null);
+  const seen = useSeen(data, typed !== null);
+  const text = typed ?? JSON.stringify(data, null, 2);
   const { value, fault } = readObject(text);
-  const change = value === null ? {} : changeOf(data, value);
+  const change = value === null ? {} : changeOf(seen, value);
   useUnsaved(fault !== null || Object.keys(change).length > 0, tabTies);
   return (
     <form
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        void onSave(change);
+        void onSave(change, () => setTyped(null));
       }}
     >
       <label htmlFor={id}>{title}</label>
@@ -61,8 +65,13 @@ function Editor({ title, note, data, isBusy, onSave }: EditorProps) {
         spellCheck={false}
         aria-invalid={fault !== null}
         aria-describedby={`${id}-note`}
-        onChange={({ target }) => setText(target.value)}
+        onChange={({ target }) => setTyped(target.value)}
       />
+      {JSON.stringify(seen) !== JSON.stringify(data) && (
+        <p className="notice warning" role="status">
+          {changedMeanwhile} Only the members that you changed are saved.
+        </p>
+      )}
       <div className="spread">
         <span id={`${id}-note`} className={fault === null ? 'soft small' : 'fault small'}>
           {fault ?? note}

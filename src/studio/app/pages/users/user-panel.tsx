@@ -53,8 +53,6 @@ export function UserPanel({ id, place, tab, onDone }: UserPanelProps) {
     });
   const isChanged = task.problem?.status === 412;
   const props = { user, onAct: act, isBusy: task.isBusy };
-  // What was typed is about the user as it was read.
-  const key = `${user.updated_at} ${done}`;
   return (
     <section className="user" aria-labelledby="user-name">
       <Link className="to-list" to={placeOf(place, null)}>
@@ -100,12 +98,12 @@ export function UserPanel({ id, place, tab, onDone }: UserPanelProps) {
         onChoose={(name) => goTo(placeOf(place, id, name), { replace: true })}
       >
         <div className="user-tab">
-          {tab === 'account' && <AccountTab key={key} {...props} onDeleted={(sentence) => onDone(sentence, null)} />}
+          {tab === 'account' && <AccountTab {...props} onDeleted={(sentence) => onDone(sentence, null)} />}
           {tab === 'sign-in' && <SignInTab {...props} />}
           {tab === 'sessions' && <SessionsTab {...props} done={done} />}
           {tab === 'emails' && <EmailsTab {...props} />}
           {tab === 'audit' && <AuditTab {...props} done={done} />}
-          {tab === 'metadata' && <MetadataTab key={key} {...props} />}
+          {tab === 'metadata' && <MetadataTab {...props} />}
         </div>
       </Tabs>
     </section>
