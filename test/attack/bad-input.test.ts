@@ -2,11 +2,12 @@
  * Requests that are wrong, huge or hostile in form, over the network to a gateway on a real database: each gets a clear
  * error with a stable code, quickly, and the gateway goes on.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { defaultConfig } from '../../src/config/config.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { operation, serviceKey } from '../support/http.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 import { expectNoDamage, expectNothingLeaked, nest, post } from './attack.ts';
 
 let database: TestDatabase;
@@ -17,7 +18,7 @@ beforeAll(async () => {
     'grant usage on schema public to service_role; grant all on victim to service_role;',
   );
   const limits = { ...defaultConfig.limits, maxBodyBytes: 8 * 1024 * 1024 };
-  gateway = await testGateway(database, { schemaPollMs: 600_000, limits }, afterAll);
+  gateway = await testGateway(database, { schemaPollMs: 600_000, limits }, atEnd);
 });
 afterEach(async () => {
   await expectNoDamage(gateway, database);

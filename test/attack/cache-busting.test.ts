@@ -10,6 +10,7 @@ import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey, operation, token } from '../support/http.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
+import { atEnd } from '../support/when-over.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -33,7 +34,7 @@ beforeAll(async () => {
     return 'pass';
   });
   const config = { databaseUrl: proxy.url, schemaPollMs: 600_000, poolSize: 1, poolWaitMs: 10_000 };
-  gateway = await testGateway(database, config, afterAll);
+  gateway = await testGateway(database, config, atEnd);
 });
 afterAll(() => proxy.stop());
 

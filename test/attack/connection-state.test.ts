@@ -2,15 +2,16 @@
  * Functions that try to keep a role, or to leave something on the connection: the next root field and the next caller on the
  * same connection find nothing of it.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { serviceKey, token } from '../support/http.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createDatabase(fixture('attack-connection-state.sql'));
-  gateway = await testGateway(database, { poolSize: 1, schemaPollMs: 600_000 }, afterAll);
+  gateway = await testGateway(database, { poolSize: 1, schemaPollMs: 600_000 }, atEnd);
 });
 
 /** One connection, so that the next caller certainly gets that of the last. */

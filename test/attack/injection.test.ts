@@ -2,10 +2,11 @@
  * Injection through every name, comment, default and value: the answer is right, and the table that each attack tries to
  * drop is still there.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { operation, token } from '../support/http.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 import { expectNothingLeaked, post } from './attack.ts';
 
 const hostileSchema = 's"; drop table victim; --';
@@ -14,7 +15,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   database = await createDatabase(fixture('attack-names.sql'));
   const schemas = ['public', hostileSchema];
-  gateway = await testGateway(database, { schemaPollMs: 600_000, schemas, introspection: 'always' }, afterAll);
+  gateway = await testGateway(database, { schemaPollMs: 600_000, schemas, introspection: 'always' }, atEnd);
 });
 afterEach(async () => {
   expect(await database.query('select id, body from victim')).toEqual([{ id: 1, body: 'still here' }]);

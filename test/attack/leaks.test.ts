@@ -2,20 +2,21 @@
  * Reading through errors: a message, its extensions and the log tell nothing of rows, columns and tables that the caller
  * may not see, nothing of SQL, and no secret of anybody.
  */
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startGateway } from '../../src/gateway.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey, operation, secret, testConfig, token } from '../support/http.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 import { expectNothingLeaked } from './attack.ts';
 
 let database: TestDatabase;
 let gateway: TestGateway;
 beforeAll(async () => {
   database = await createDatabase(fixture('attack-secrets.sql'));
-  gateway = await testGateway(database, { schemaPollMs: 600_000 }, afterAll);
+  gateway = await testGateway(database, { schemaPollMs: 600_000 }, atEnd);
 });
 
 /** Values that only others may see. */

@@ -2,10 +2,11 @@
  * Statements whose planning would fill a server process: PostgreSQL copies what is deep inside others once for each level, and cannot be
  * canceled at every moment of it. And what a server process keeps of statements that are never the same.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startExecution, type TestExecution } from '../support/execution.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 
 const tables = 60;
 const columns = Array.from({ length: 20 }, (_, index) => `c${index}`);
@@ -43,7 +44,7 @@ beforeAll(async () => {
     create function process() returns int stable language sql as 'select pg_catalog.pg_backend_pid()';
     grant usage on schema public to anon; grant select on all tables in schema public to anon`);
   execution = await startExecution(database);
-  gateway = await testGateway(database, { poolSize: 1, poolWaitMs: 60_000 }, afterAll);
+  gateway = await testGateway(database, { poolSize: 1, poolWaitMs: 60_000 }, atEnd);
 });
 
 const times = (length: number, make: (index: number) => string) =>

@@ -7,6 +7,7 @@ import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { token } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { asPooler, type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
+import { atEnd } from '../support/when-over.ts';
 
 let database: TestDatabase;
 let gateway: TestGateway;
@@ -81,7 +82,7 @@ beforeAll(async () => {
       $$ select current_setting('transaction_isolation') || ' ' || current_setting('transaction_deferrable') $$;
   `);
   await database.query('delete from loot.run');
-  gateway = await testGateway(database, { poolSize: 1, schemaPollMs: 600_000 }, afterAll);
+  gateway = await testGateway(database, { poolSize: 1, schemaPollMs: 600_000 }, atEnd);
 });
 beforeEach(() => database.query('delete from loot.run'));
 
@@ -193,7 +194,7 @@ describe('behind a pooler, where other clients use the connection as well', () =
   beforeAll(async () => {
     proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
     proxy.inspect(asPooler);
-    pooled = await testGateway(database, { databaseUrl: proxy.url, poolSize: 1, schemaPollMs: 600_000 }, afterAll);
+    pooled = await testGateway(database, { databaseUrl: proxy.url, poolSize: 1, schemaPollMs: 600_000 }, atEnd);
   });
   afterAll(() => proxy.stop());
 

@@ -1,10 +1,11 @@
 /**
  * Tokens whose role is none, odd or too much: nobody becomes the login role, a superuser or a role that was not granted.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey, serviceKey, token } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 import { expectNothingLeaked } from './attack.ts';
 
 let database: TestDatabase;
@@ -17,8 +18,8 @@ beforeAll(async () => {
     create table login_only (id int primary key);
     grant usage on schema public to anon, authenticated, service_role, authenticator;
     grant select on login_only to authenticator;`);
-  strict = await testGateway(database, { schemaPollMs: 600_000, poolSize: 1 }, afterAll);
-  open = await testGateway(database, { schemaPollMs: 600_000, poolSize: 1, allowedRoles: '*' }, afterAll);
+  strict = await testGateway(database, { schemaPollMs: 600_000, poolSize: 1 }, atEnd);
+  open = await testGateway(database, { schemaPollMs: 600_000, poolSize: 1, allowedRoles: '*' }, atEnd);
 });
 afterEach(async () => {
   for (const gateway of [strict, open]) {

@@ -4,13 +4,13 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importJWK, type JWK, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { JsonWebKeyMember } from '../../src/config/json-web-keys.ts';
 import { makeApiKeys, makeSigningKey } from '../../src/config/keys.ts';
 import { secret } from '../support/http.ts';
 import { overEvents, overSocket } from '../support/live.ts';
 import { createOwnAuthDatabase } from '../support/own-auth-database.ts';
-import type { WhenOver } from '../support/when-over.ts';
+import { atEnd, type WhenOver } from '../support/when-over.ts';
 import { type Running, startCommand, temporaryDirectory } from './run-command.ts';
 
 const database = await createOwnAuthDatabase(
@@ -88,7 +88,7 @@ describe('keys in a file', () => {
   let served: Served;
   beforeAll(async () => {
     const keys = { PGREFLECT_JWT_KEYS: 'keys.json' };
-    served = await serve({ 'pgreflect.toml': '', 'keys.json': JSON.stringify([first]) }, keys, { whenOver: afterAll });
+    served = await serve({ 'pgreflect.toml': '', 'keys.json': JSON.stringify([first]) }, keys, { whenOver: atEnd });
   });
 
   test('a new signing key: old and new keys and tokens are good', async () => {
@@ -202,9 +202,9 @@ describe('the password of the login', () => {
     await database.query(
       `create role ${login} login noinherit password 'one' in role anon, authenticated, service_role`,
     );
-    afterAll(async () => void (await database.query(`drop role ${login}`)));
+    atEnd(async () => void (await database.query(`drop role ${login}`)));
     const env = { DATABASE_URL: '', PGREFLECT_DATABASE_URL_FILE: 'database-url', PGREFLECT_JWT_SECRET: secret };
-    served = await serve(files, env, { args: ['--pool-size', '2'], whenOver: afterAll });
+    served = await serve(files, env, { args: ['--pool-size', '2'], whenOver: atEnd });
   });
 
   /** Requests all the time, until the end, each on new connections. @returns What is no answer. */

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makeApiKeys } from '../../src/config/keys.ts';
 import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { installAuthTables } from '../support/auth-service.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import type { WhenOver } from '../support/when-over.ts';
+import { atEnd } from '../support/when-over.ts';
 import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
 
 const secret = 'a-secret-of-at-least-thirty-two-characters';
@@ -155,9 +156,9 @@ describe('serving', () => {
   const write = (text: string) => writeFileSync(join(directory, 'pgreflect.toml'), text);
   beforeAll(async () => {
     found = await count();
-    directory = temporaryDirectory(afterAll);
+    directory = temporaryDirectory(atEnd);
     write('schemas = ["public"]');
-    served = await serve([], { directory }, afterAll);
+    served = await serve([], { directory }, atEnd);
   });
 
   test('serving answers a GraphQL request', async () => {

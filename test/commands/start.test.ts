@@ -5,13 +5,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CommandContext } from '../../src/cli/shared/command.ts';
 import type { LocalProject } from '../../src/cli/shared/local-project.ts';
 import { describeChange, keepContent } from '../../src/cli/start/content-change.ts';
 import { type Content, readContent } from '../../src/cli/start/fill-database.ts';
 import { findFreePort } from '../support/free-port.ts';
 import type { WhenOver } from '../support/when-over.ts';
+import { atEnd } from '../support/when-over.ts';
 import { runCommand, runProcess, startCommand, temporaryDirectory } from './run-command.ts';
 
 async function start(
@@ -287,13 +288,13 @@ describe('--empty, with a secret of one’s own, signing keys and a configuratio
   const write = (name: string, content: string) => writeFileSync(join(directory, name), content);
 
   beforeAll(async () => {
-    directory = temporaryDirectory(afterAll);
+    directory = temporaryDirectory(atEnd);
     write('confirm.html', 'first');
     write('pgreflect.toml', table);
     const verifying = { kty: 'oct', k: Buffer.from(jwtSecret).toString('base64url'), kid: 'old', key_ops: ['verify'] };
     const signing = { ...(await exportJWK(privateKey)), kid: 'new', alg: 'RS256', key_ops: ['sign', 'verify'] };
     const env = { GOTRUE_JWT_SECRET: jwtSecret, GOTRUE_JWT_KEYS: JSON.stringify([verifying, signing]) };
-    started = await start(directory, ['--empty'], env, afterAll);
+    started = await start(directory, ['--empty'], env, atEnd);
   });
 
   /** Asks the auth service with the anon key, or another token. */

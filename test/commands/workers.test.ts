@@ -6,13 +6,14 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { LiveOverview } from '../../src/graphql/live/live-operations.ts';
 import type { RecentRequests, Usage } from '../../src/server/recent/recent-schemas.ts';
 import { anonKey, secret } from '../support/http.ts';
 import { overEvents } from '../support/live.ts';
 import { createAuthDatabase } from '../support/postgres.ts';
 import type { WhenOver } from '../support/when-over.ts';
+import { atEnd } from '../support/when-over.ts';
 import { type Running, runProcess, startCommand, temporaryDirectory } from './run-command.ts';
 
 const database = await createAuthDatabase(`
@@ -86,7 +87,7 @@ describe('two workers', () => {
   let served: Served;
   beforeAll(async () => {
     const patient = ['--statement-timeout-ms', '60000', '--drain-timeout-ms', '60000'];
-    served = await serve(['--schema-poll-ms', '86400000', ...patient], afterAll);
+    served = await serve(['--schema-poll-ms', '86400000', ...patient], atEnd);
     await served.command.until(/Try:/);
   });
 

@@ -2,10 +2,11 @@
  * `alter role … set default_transaction_…`: PostgreSQL applies such settings to transactions that begin after them, so the
  * gateway asks for these characteristics when the transaction of a request begins.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { serviceKey } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 
 let database: TestDatabase;
 let gateway: TestGateway;
@@ -25,7 +26,7 @@ beforeAll(async () => {
     execute format('alter role service_role in database %I set default_transaction_isolation = serializable', current_database());
     execute format('alter role service_role in database %I set default_transaction_deferrable = on', current_database());
   end $$`);
-  gateway = await testGateway(database, { poolSize: 1 }, afterAll);
+  gateway = await testGateway(database, { poolSize: 1 }, atEnd);
 });
 
 const insert = 'mutation { insertIntoNoteCollection(objects: [{id: 1}]) { affectedCount } }';
