@@ -9,6 +9,7 @@ import type { BenchDatabase } from './database.ts';
 import { leaves } from './leaves.ts';
 import { postRequest } from './load.ts';
 import { startTarget, type Target } from './processes.ts';
+import { writeCases } from './write-cases.ts';
 
 /** A running server and the bytes that ask it for a case: for each value the next of its operations. */
 export interface Contestant {
@@ -116,12 +117,23 @@ export async function startGateway({ databaseUrl, poolSize, ...options }: OursOp
   });
 }
 
-/** Requests to the gateway, with the anon key. */
+/**
+ * Requests to the gateway, with the anon key; writes are of users in turn, because one caller alone may have all connections
+ * but two.
+ */
 export function requestsOfOurs(benchCase: BenchCase, values: readonly number[]): Buffer[] {
   const cursor = deepCursor(benchCase);
-  return inTurn(benchCase, values, ({ ours, variables }, n) =>
-    ourRequest(ours, cursor === null ? variables(n) : { c: cursor }),
-  );
+  const users = writeCases.includes(benchCase) ? writers() : [undefined];
+  let turn = 0;
+  return inTurn(benchCase, values, ({ ours, variables }, n) => {
+    turn += 1;
+    return ourRequest(ours, cursor === null ? variables(n) : { c: cursor }, users[turn % users.length]);
+  });
+}
+
+/** Tokens of users whose role is that of the hand-written servers. */
+function writers(): string[] {
+  return Array.from({ length: 64 }, (_, user) => tokenOf({ role: 'anon', sub: `user ${user}` }));
 }
 
 /** One request to the gateway, with the anon key, and with a token where one is given. */
