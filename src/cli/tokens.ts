@@ -14,7 +14,7 @@ import {
 } from '../management/tokens/access-tokens.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { type Command, type CommandContext, failCommand, flagText } from './shared/command.ts';
-import { authDatabaseUrl, chooseAction, withAuthTables } from './shared/with-auth-tables.ts';
+import { authDatabaseUrlFor, chooseAction, withAuthTables } from './shared/with-auth-tables.ts';
 
 const names = ['databaseUrl', 'adminDatabaseUrl', 'projectRef', 'adoptRole'] as const;
 const actions = ['create', 'list', 'revoke'] as const;
@@ -32,8 +32,9 @@ export const tokens: Command = {
     { flag: 'expires', placeholder: 'TIME', doc: 'Expiry: 12h, 30d, 1y, or a date such as 2030-01-31 (default: never).' },
     { flag: 'json', doc: 'Print JSON.' },
   ],
-  notes: `Connects as the owner of the auth tables (--admin-database-url, else --database-url). A token is shown only once,
-when it is created; the database stores its hash. With --project-ref the token is limited to that project.
+  notes: `Connects as the owner of the auth tables (--admin-database-url, else --database-url, else the project that \`pgreflect start\`
+runs in this directory). A token is shown only once, when it is created; the database stores its hash. With --project-ref
+the token is limited to that project.
 revoke takes an id or the beginning of one. It also revokes the tokens that were created with it; "revoke fixed" revokes those
 created with --access-token.
 
@@ -49,7 +50,7 @@ async function runTokens(context: CommandContext): Promise<number> {
   const action = chooseAction('tokens', context, actions);
   if (action !== 'revoke' && context.operands[1] !== undefined)
     failCommand(`pgreflect tokens ${action} takes no id.`, 'pgreflect tokens --help');
-  const url = authDatabaseUrl(values);
+  const url = authDatabaseUrlFor(values, context);
   const run = { create: runCreate, list: runList, revoke: runRevoke }[action];
   // Check the flags before the database.
   const wanted = action === 'create' ? readWanted(context, values.projectRef) : null;

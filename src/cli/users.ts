@@ -8,7 +8,7 @@ import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { linesOf } from '../shared/lines.ts';
 import { onOneLine } from '../shared/one-line.ts';
 import { type Command, type CommandContext, CommandError, failCommand, resolveTypedPath } from './shared/command.ts';
-import { authDatabaseUrl, chooseAction, withAuthTables } from './shared/with-auth-tables.ts';
+import { authDatabaseUrlFor, chooseAction, withAuthTables } from './shared/with-auth-tables.ts';
 
 const names = ['databaseUrl', 'adminDatabaseUrl', 'authenticatedRole', 'jwtAud', 'adoptRole'] as const;
 const actions = ['import', 'export'] as const;
@@ -35,7 +35,7 @@ async function runUsers(context: CommandContext): Promise<number> {
   if (typed === undefined)
     failCommand(`pgreflect users ${action} needs a file.`, `Example: pgreflect users ${action} users.jsonl`);
   if (action === 'export' && context.flags['dry-run']) failCommand('pgreflect users export takes no --dry-run.');
-  const url = authDatabaseUrl(values);
+  const url = authDatabaseUrlFor(values, context);
   const tables = { url, adopted: values.adoptRole };
   if (action === 'export') return runExport(tables, context, typed);
   const defaults = { role: values.authenticatedRole!, audience: values.jwtAud?.[0] ?? 'authenticated' };

@@ -63,6 +63,9 @@ test('starts with the example, answers the line it prints, keeps data over a res
   });
   const explained = await runCommand(['explain', 'names.graphql'], { directory });
   expect([explained.code, explained.out]).toEqual([0, expect.stringContaining('from "public"."author"')]);
+  const scopes = ['auth_config:read', 'database:write'];
+  const created = await runCommand(['tokens', 'create', '--json', '--scope', scopes.join(',')], { directory });
+  expect([created.code, JSON.parse(created.out)]).toEqual([0, expect.objectContaining({ scopes })]);
   const status = await runCommand(['status'], { directory });
   const shown = (text: string) =>
     text

@@ -2,7 +2,7 @@
  * The page Access in a real browser: what roles may do, why not, and the SQL that changes it.
  */
 import { beforeAll, expect, test, vi } from 'vitest';
-import { usualScopes } from '../../src/management/tokens/access-tokens.ts';
+import { type AccessScope, accessScopes, usualScopes } from '../../src/management/tokens/access-tokens.ts';
 import { addToken } from '../management/management.ts';
 import { followMenu, picture, startStudio, type TestStudio, violations } from './studio.ts';
 
@@ -119,6 +119,27 @@ test('whoever has the scope applies the collected SQL, all or none, and sees its
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByText('The statements have run.').waitFor();
   await page.getByRole('button', { name: 'Draft a policy delete anon' }).waitFor();
+});
+
+test('whose token lacks the scope learns in the dialog how to get one, and applies with it what was collected', async () => {
+  const { page, problems } = await studio.visit('access/public/diary?role=anon');
+  await page.getByRole('button', { name: 'Grant delete anon' }).click();
+  await page.getByRole('button', { name: 'Changes 1' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Changes as SQL' });
+  expect(await dialog.getByRole('button', { name: 'Apply', exact: true }).count()).toBe(0);
+  await dialog.getByText('Apply them here').click();
+  await dialog.getByText(/^pgreflect tokens create .*,database:write$/).waitFor();
+  expect(await violations(page)).toEqual([]);
+  const enter = async (scopes: readonly AccessScope[]) => {
+    await dialog.getByLabel('Access token').fill(await addToken(studio.database, { scopes }));
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+  };
+  await enter(usualScopes);
+  await dialog.getByText('This access token lacks the scope, too.').waitFor();
+  await enter(accessScopes);
+  await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
+  await page.getByText('The statements have run.').waitFor();
+  expect(problems).toEqual([]);
 });
 
 test('a view that reads past row security is marked, and functions say whose rights they have', async () => {

@@ -6,12 +6,23 @@ import { authSchemas } from '../../postgres/migrations/migrate.ts';
 import { guardPool } from '../../postgres/migrations/own-pool.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type CommandContext, CommandError, failCommand } from './command.ts';
+import { findRunningProject, localDatabaseUrl, projectDirectory } from './local-project.ts';
 import { requireDatabaseUrl } from './read-model.ts';
 import { withDatabase } from './with-database.ts';
 
+type Connections = OptionValues<'databaseUrl' | 'adminDatabaseUrl'>;
+
 /** The connection string of the owner of the auth tables. @throws CommandError if none is given */
-export function authDatabaseUrl(values: OptionValues<'databaseUrl' | 'adminDatabaseUrl'>): string {
+export function authDatabaseUrl(values: Connections): string {
   return requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'auth_admin', 'admin-database-url');
+}
+
+/** The same, otherwise that of the running local project of the working directory. @throws CommandError */
+export function authDatabaseUrlFor(values: Connections, { sources }: CommandContext): string {
+  const isGiven = (values.adminDatabaseUrl ?? values.databaseUrl) !== null;
+  const running = isGiven ? null : findRunningProject(projectDirectory(sources.workingDirectory));
+  if (running === null) return authDatabaseUrl(values);
+  return localDatabaseUrl(running.databasePort, 'postgres', running.superuserPassword);
 }
 
 interface AuthTables {

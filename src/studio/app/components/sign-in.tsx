@@ -43,7 +43,8 @@ export function SignInAgain() {
   );
 }
 
-function TokenForm({ refusal }: { readonly refusal: string | null }) {
+/** The field and its button alone. Who is signed in goes on with the new token. */
+export function TokenForm({ refusal }: { readonly refusal: string | null }) {
   const { problem, isBusy, run } = useTask();
   const [wasTried, setTried] = useState(false);
   const id = useId();

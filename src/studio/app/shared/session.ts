@@ -131,10 +131,11 @@ export function useMayWrite(): boolean {
   return useScopes().includes('auth_config:write');
 }
 
-/** Hook: whether the token may run SQL, on a gateway that can. */
-export function useMayRunSql(): boolean {
+/** Hook: whether SQL runs from here: it does, the token lacks the scope, or the gateway has no connection for it. */
+export function useRunsSql(): 'yes' | 'no scope' | 'no connection' {
   const now = useStore(session);
-  return now.kind !== 'none' && now.project.hasAdminConnection && now.project.scopes.includes('database:write');
+  if (now.kind === 'none' || !now.project.hasAdminConnection) return 'no connection';
+  return now.project.scopes.includes('database:write') ? 'yes' : 'no scope';
 }
 
 /** Hook: whether the token may see plans and act as a user. */

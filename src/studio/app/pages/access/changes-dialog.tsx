@@ -1,9 +1,12 @@
 /** The collected SQL: to copy, to download as a migration, and to run where the token may. */
+import { useState } from 'react';
+import { CommandLine } from '../../components/command-line.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
+import { TokenForm } from '../../components/sign-in.tsx';
 import { useTask } from '../../shared/requests.ts';
-import { askProject, useMayRunSql } from '../../shared/session.ts';
+import { askProject, session, tokenCommand, useRunsSql } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { sqlChanges, toMigration } from './sql-changes.ts';
 
@@ -16,7 +19,8 @@ interface ChangesDialogProps {
 /** The dialog. */
 export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
   const statements = useStore(sqlChanges);
-  const mayRun = useMayRunSql();
+  const runs = useRunsSql();
+  const mayRun = runs === 'yes';
   const { problem, isBusy, run } = useTask();
   const apply = async (): Promise<void> => {
     const body = { statements: toMigration(statements, new Date()).text };
@@ -42,7 +46,8 @@ export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
         Nothing has run. Read the statements, edit them, and{' '}
         {mayRun
           ? 'apply them, all or none, or run them as a migration.'
-          : 'run them as the owner of the tables, for example as a migration. To apply them here, sign in with an access token that has the scope database:write, on a gateway with an admin connection.'}
+          : 'run them as the owner of the tables, for example as a migration.'}
+        {runs === 'no connection' && ' To apply them here, the gateway needs --admin-database-url.'}
       </p>
       {statements.length === 0 && <p className="notice">No changes. The buttons of a table add some.</p>}
       <ol className="stack">
@@ -76,6 +81,24 @@ export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
           )}
         </div>
       )}
+      {runs === 'no scope' && statements.length > 0 && <OtherToken />}
     </Dialog>
+  );
+}
+
+/** The way to a token that may apply them: only the command gives the scope. */
+function OtherToken() {
+  const now = useStore(session);
+  const token = now.kind === 'none' ? null : now.token;
+  const [first] = useState(token);
+  return (
+    <details>
+      <summary>Apply them here</summary>
+      <div className="stack">
+        <p>This needs an access token with the scope database:write. This command creates one:</p>
+        <CommandLine text={`${tokenCommand},database:write`} />
+        <TokenForm key={token} refusal={token === first ? null : 'This access token lacks the scope, too.'} />
+      </div>
+    </details>
   );
 }
