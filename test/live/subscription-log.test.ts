@@ -36,7 +36,8 @@ test.each([
     expect(first!.documentHash).toMatch(/^\w+/);
     expect(JSON.stringify(first)).not.toContain('secret');
 
-    const soon = { sub: 'ada', role: 'authenticated', exp: Math.floor(Date.now() / 1000) + 3 };
+    // A token is good for 30 seconds more.
+    const soon = { sub: 'ada', role: 'authenticated', exp: Math.floor(Date.now() / 1000) - 20 };
     const expired = open(notes, { apikey: anonKey, authorization: `Bearer ${await token(soon)}` });
     await expired.next();
     await expired.end;
