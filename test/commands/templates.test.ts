@@ -1,12 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { renderBatch } from '../../src/cli/templates/render-batch.ts';
 import { runCommand } from './run-command.ts';
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 interface Batch {
   /** Whether all lines were requests. */
@@ -102,7 +99,10 @@ test('lines may arrive in pieces, and hold characters that other formats take fo
 test('the command answers before the next request is read, and ends with 2 where a line was no request', async () => {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const env = { PATH, HOME, NODE_COMPILE_CACHE };
-  const child = spawn(process.execPath, [main, 'templates', 'render', '--batch'], { env, timeout: 50_000 });
+  const child = spawn(process.execPath, [inject('programs').main, 'templates', 'render', '--batch'], {
+    env,
+    timeout: 50_000,
+  });
   child.stdin.write(line({ id: 1, kind: 'text', template: 'first', data: {} }));
   const [answer] = (await once(child.stdout, 'data')) as [Buffer];
   expect(answer.toString()).toBe('{"id":1,"output":"first"}\n');

