@@ -94,7 +94,7 @@ export function newDelivery(
 
 /** Sets the outcome of the deliveries in `ids`; `$1` state, `$2` answer, `$3` id of the message, `$4` now. */
 export const setOutcome = `update pgreflect_queue.deliveries d
-  set state = $1, answer = coalesce($2, d.answer), message_id = coalesce($3, d.message_id), updated_at = $4::timestamptz,
+  set state = $1, answer = case when $1 in ('sent', 'captured') then $2 else coalesce($2, d.answer) end, message_id = coalesce($3, d.message_id), updated_at = $4::timestamptz,
     sent_at = case when $1 = 'sent' then $4::timestamptz end, attempts = ids.attempts
   from ids where d.id = ids.delivery_id`;
 

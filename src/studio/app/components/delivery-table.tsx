@@ -4,6 +4,7 @@ import { emailTitle } from '../shared/email-title.ts';
 import { Link } from './link.tsx';
 import { Moment } from './moment.tsx';
 import { Rows } from './rows.tsx';
+import './delivery-table.css';
 
 interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[];
@@ -16,18 +17,25 @@ interface DeliveryTableProps {
 export function DeliveryTable({ deliveries, label, isOfOneUser = false }: DeliveryTableProps) {
   const columns = ['Time', 'Email', ...(isOfOneUser ? [] : ['Recipient']), 'State', 'Attempts', 'Last answer'];
   return (
-    <Rows label={label} columns={columns}>
-      {deliveries.map((delivery) => (
-        <Row key={delivery.id} delivery={delivery} isOfOneUser={isOfOneUser} />
-      ))}
-    </Rows>
+    <div className="delivery-table">
+      <Rows label={label} columns={columns}>
+        {deliveries.map((delivery) => (
+          <Row key={delivery.id} delivery={delivery} isOfOneUser={isOfOneUser} />
+        ))}
+      </Rows>
+    </div>
   );
 }
 
-/** Whether somebody can read it. */
-function isThere(state: Delivery['state']): boolean {
-  return state === 'sent' || state === 'captured';
-}
+/** Somebody can read it, it is still under way, or nobody will get it. */
+const stateBadges = {
+  sent: 'badge on',
+  captured: 'badge on',
+  queued: 'badge changed',
+  deferred: 'badge changed',
+  failed: 'badge failed',
+  suppressed: 'badge failed',
+} as const satisfies Record<Delivery['state'], string>;
 
 function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly isOfOneUser: boolean }) {
   const { kind, userId, recipient, locale, state, attempts, answer, event, createdAt, nextAttemptAt } = delivery;
@@ -44,7 +52,7 @@ function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly 
         <td>{userId === null ? recipient : <Link to={`users/${userId}?tab=emails`}>{recipient ?? 'user'}</Link>}</td>
       )}
       <td>
-        <span className={isThere(state) ? 'badge on' : 'badge changed'}>
+        <span className={stateBadges[state]}>
           {state === 'captured' ? <Link to="inbox">{state}</Link> : state}
         </span>{' '}
         {event !== null && <span className="badge">{event}</span>}
