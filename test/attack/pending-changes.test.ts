@@ -98,6 +98,8 @@ test.each(Object.keys(measures))(
     expect(await now()).toEqual(settled);
     const pending = 'select email_change, phone_change from auth.users where id = $1';
     expect(await database.query(pending, [user.id])).toEqual([{ email_change: '', phone_change: '' }]);
+    const tokens = `select token_type from auth.one_time_tokens where user_id = $1 and token_type::text ~ 'change'`;
+    expect(await database.query(tokens, [user.id])).toEqual([]);
   },
 );
 

@@ -4,8 +4,9 @@ import type { UserBearer } from '../rules/bearer.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { endLinking } from '../store/flows.ts';
+import { endChanges } from '../store/one-time-tokens.ts';
 import { endSessions, type LogoutScope } from '../store/sessions.ts';
-import { lockUser, noPendingChanges, updateUser } from '../store/users.ts';
+import { lockUser } from '../store/users.ts';
 
 const scopes = ['global', 'local', 'others'] as const satisfies readonly LogoutScope[];
 
@@ -29,7 +30,7 @@ export async function logOut(
       // Pending linking at a provider ends, too.
       endLinking(database, user.id),
       // So do changes of address and number: people sign out everywhere because they fear a thief.
-      ...(scope === 'local' ? [] : [updateUser(database, user.id, noPendingChanges)]),
+      ...(scope === 'local' ? [] : [endChanges(database, user.id)]),
     ]),
   );
 }

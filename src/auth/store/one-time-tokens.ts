@@ -224,6 +224,22 @@ export async function consumeToken(
   );
 }
 
+const noChanges = `email_change = '', email_change_confirm_status = 0,
+      email_change_token_new = '', email_change_token_current = '', email_change_sent_at = null,
+      phone_change = '', phone_change_token = '', phone_change_sent_at = null`;
+
+/** Ends pending changes of address and number, with their codes and links. */
+export async function endChanges(tx: StoreTransaction, userId: string): Promise<void> {
+  await tx.query(
+    `with gone as (
+      delete from auth.one_time_tokens t where t.user_id = $1::uuid
+        and t.token_type in ('email_change_token_new', 'email_change_token_current', 'phone_change_token')
+    )
+    update auth.users set ${noChanges}, updated_at = $2::timestamptz where id = $1::uuid`,
+    [userId, toTimestamp(tx.clock.now())],
+  );
+}
+
 /**
  * Ends all that is pending, as a new password does: tokens with their times and rows, and changes of address and number.
  * Whoever asked for a change may have held a stolen session.
@@ -233,9 +249,7 @@ export async function clearPending(tx: StoreTransaction, userId: string): Promis
     `with gone as (delete from auth.one_time_tokens t where t.user_id = $1::uuid)
     update auth.users set
       confirmation_token = '', confirmation_sent_at = null, recovery_token = '', recovery_sent_at = null,
-      email_change = '', email_change_confirm_status = 0,
-      email_change_token_new = '', email_change_token_current = '', email_change_sent_at = null,
-      phone_change = '', phone_change_token = '', phone_change_sent_at = null, reauthentication_token = '', reauthentication_sent_at = null,
+      ${noChanges}, reauthentication_token = '', reauthentication_sent_at = null,
       updated_at = $2::timestamptz
     where id = $1::uuid`,
     [userId, toTimestamp(tx.clock.now())],

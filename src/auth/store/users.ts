@@ -202,21 +202,6 @@ export const userColumns = {
 /** Absent fields stay; null clears where the type allows it. */
 type UserChanges = Partial<Pick<User, keyof typeof userColumns>>;
 
-/**
- * Ends pending changes of address and number, with their codes and links: without a time, a link that is still in
- * `auth.one_time_tokens` has expired. One to the present address would otherwise set an empty address.
- */
-export const noPendingChanges = {
-  emailChange: '',
-  emailChangeConfirmStatus: 0,
-  emailChangeSentAt: null,
-  emailChangeTokenNew: '',
-  emailChangeTokenCurrent: '',
-  phoneChange: '',
-  phoneChangeSentAt: null,
-  phoneChangeToken: '',
-} as const satisfies UserChanges;
-
 /** Writes the given columns and `updated_at`. @throws AuthError `email_exists`, `phone_exists`. */
 export async function updateUser(tx: StoreTransaction, id: string, changes: UserChanges): Promise<void> {
   const values: unknown[] = [id, toTimestamp(tx.clock.now())];

@@ -8,8 +8,8 @@ import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, transact } from '../../steps/auth-context.ts';
 import { type Admin, auditAdmin } from '../../store/audit.ts';
 import { endLinking } from '../../store/flows.ts';
+import { endChanges } from '../../store/one-time-tokens.ts';
 import { endSessions, loadSessionsOf } from '../../store/sessions.ts';
-import { noPendingChanges, updateUser } from '../../store/users.ts';
 
 const sessionSerializer = serializerOf<Session>('AuthAdminSession', {
   id: from(uuid, ({ id }) => id),
@@ -58,7 +58,7 @@ export async function endUserSessions(
       throw new AuthError('session_not_found', 'The user has no such session', { status: 404 });
     }
     await endLinking(tx, id);
-    if (sessionId === null) await updateUser(tx, id, noPendingChanges);
+    if (sessionId === null) await endChanges(tx, id);
     await auditAdmin(tx, 'logout', admin, { user_id: id, ...(sessionId !== null && { session_id: sessionId }) });
   });
   return endedSerializer.print(null);

@@ -21,10 +21,10 @@ import {
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type Admin, auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
-import { clearPending } from '../../store/one-time-tokens.ts';
+import { clearPending, endChanges } from '../../store/one-time-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
 import { noteAdmin } from '../../store/unverified-input.ts';
-import { findUserByPhone, isEmailTaken, noPendingChanges, reloadUser, updateUser } from '../../store/users.ts';
+import { findUserByPhone, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
 
 /** `PUT /admin/users/{id}`. @returns The updated user. */
 export async function updateAnyUser(
@@ -102,7 +102,8 @@ async function applyEmail(tx: Transaction, user: User, facts: AdminUserFacts): P
   if (email !== null && email !== user.email) {
     if (await isEmailTaken(tx, email, user.audience ?? tx.audience, user.id)) throw new AuthError('email_exists');
     await setEmailIdentity(tx, user, email, isEmailConfirmed);
-    await updateUser(tx, user.id, { email, ...noPendingChanges });
+    await updateUser(tx, user.id, { email });
+    await endChanges(tx, user.id);
     const isInUse = user.phone === null || user.phoneConfirmedAt !== null;
     if (user.email === null && isInUse) await noteAdmin(tx, user.id);
   }
@@ -117,7 +118,8 @@ async function applyPhone(tx: Transaction, user: User, facts: AdminUserFacts): P
     const owner = await findUserByPhone(tx, phone, user.audience ?? tx.audience);
     if (owner !== null && owner.id !== user.id) throw new AuthError('phone_exists');
     await setPhoneIdentity(tx, user, phone, isPhoneConfirmed);
-    await updateUser(tx, user.id, { phone, ...noPendingChanges });
+    await updateUser(tx, user.id, { phone });
+    await endChanges(tx, user.id);
     if (user.phone === null && user.email === null) await noteAdmin(tx, user.id);
   }
   const now = await reloadUser(tx, user.id);
