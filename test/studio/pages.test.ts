@@ -151,6 +151,21 @@ describe('the inbox', () => {
   });
 });
 
+test('every page has one head with its name, as high as the others', async () => {
+  const { page } = await studio.visit('home');
+  const heads = () =>
+    page
+      .locator('main > .page-head, main > .graphql > .page-head')
+      .evaluateAll((all) => all.map((head) => [head.querySelector('h1')?.textContent, head.clientHeight]));
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  const [[, height] = []] = await heads();
+  for (const link of await page.getByRole('navigation', { name: 'Studio' }).getByRole('link').all()) {
+    const title = (await link.textContent())?.trim();
+    await link.click();
+    await expect.poll(heads).toEqual([[title, height]]);
+  }
+});
+
 describe('GraphQL', () => {
   const run = (page: Page) => page.getByRole('button', { name: 'Execute query' }).click();
   const answer = (page: Page, text: string) => page.locator('.result-window').getByText(text).first();

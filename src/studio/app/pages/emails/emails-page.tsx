@@ -26,17 +26,46 @@ import { SendSwitch } from './send-switch.tsx';
 /** The page. */
 export function EmailsPage() {
   const stored = useStore(storedEmails);
-  const hasRoom = useMedia('(width >= 1150px)');
   const { problem } = useAnswer('emails', readStored);
+  return (
+    <>
+      <header className="page-head">
+        <h1>Emails</h1>
+        {stored !== null && <SharedParts stored={stored} />}
+      </header>
+      {stored === null ? <Waiting what="emails" problem={problem} /> : <Emails stored={stored} />}
+    </>
+  );
+}
+
+/** What all emails share: their brand, and the pieces that they use. */
+function SharedParts({ stored }: { readonly stored: StoredEmails }) {
+  const [dialog, setDialog] = useState<'brand' | 'partial' | null>(null);
+  const [first] = stored.emails;
+  const close = (): void => setDialog(null);
+  return (
+    <div className="row">
+      <button type="button" onClick={() => setDialog('partial')}>
+        Add partial
+      </button>
+      <button type="button" title="The name, logo and color of all emails" onClick={() => setDialog('brand')}>
+        Brand
+      </button>
+      {dialog === 'partial' && <PartialDialog stored={stored} onClose={close} />}
+      {dialog === 'brand' && first !== undefined && <BrandDialog stored={stored} email={first} onClose={close} />}
+    </div>
+  );
+}
+
+function Emails({ stored }: { readonly stored: StoredEmails }) {
+  const hasRoom = useMedia('(width >= 1150px)');
   const { segments } = usePlace();
   const named = segments.slice(1).join('/') || null;
-  if (stored === null) return <Waiting what="emails" problem={problem} />;
   const email = named === null ? stored.emails[0] : allOf(stored).find((candidate) => candidate.email === named);
   // If there is room for only one, show the list first.
   const isShown = named !== null || hasRoom;
   return (
     <div className="emails split" data-open={named !== null}>
-      <h1 className="visually-hidden">Emails</h1>
       <EmailList stored={stored} chosen={isShown ? (email?.email ?? null) : null} />
       {email === undefined ? (
         <Problem title="Email not found">
@@ -53,25 +82,8 @@ const groups = Object.keys(groupTitles) as EmailGroup[];
 
 /** @param props.chosen Name of the open email. */
 function EmailList({ stored, chosen }: { readonly stored: StoredEmails; readonly chosen: string | null }) {
-  const [isBranding, setBranding] = useState(false);
-  const [isAdding, setAdding] = useState(false);
-  useStore(drafts);
-  const [first] = stored.emails;
   return (
     <nav className="link-list email-list" aria-label="Emails">
-      <header>
-        <div className="spread">
-          <p className="title">Emails</p>
-          <button type="button" onClick={() => setBranding(true)}>
-            Brand
-          </button>
-        </div>
-        {chosen === null && (
-          <p className="soft small">
-            Choose an email to edit its text. <em>Brand</em> sets the name, logo and color of all.
-          </p>
-        )}
-      </header>
       {groups.map((group) => (
         <section key={group} aria-labelledby={`group-${group}`}>
           <h2 id={`group-${group}`}>{groupTitles[group]}</h2>
@@ -90,13 +102,6 @@ function EmailList({ stored, chosen }: { readonly stored: StoredEmails; readonly
           </ul>
         </section>
       ))}
-      <button type="button" onClick={() => setAdding(true)}>
-        Add partial
-      </button>
-      {isAdding && <PartialDialog stored={stored} onClose={() => setAdding(false)} />}
-      {isBranding && first !== undefined && (
-        <BrandDialog stored={stored} email={first} onClose={() => setBranding(false)} />
-      )}
     </nav>
   );
 }

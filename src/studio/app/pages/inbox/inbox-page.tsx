@@ -27,7 +27,6 @@ export function InboxPage() {
   const { query } = usePlace();
   const to = query.get('to');
   const { emails, refusal } = useInbox(to);
-  const first = useFirst(emails);
   if (refusal?.status === 401) {
     return (
       <div className="sign-in">
@@ -35,24 +34,16 @@ export function InboxPage() {
       </div>
     );
   }
-  if (refusal !== null) {
-    return (
-      <Problem title="The inbox is not available">
-        {refusal.message} {refusal.status === 404 && <Link to="deliveries">See the delivery status of emails</Link>}
-      </Problem>
-    );
-  }
-  if (emails === null) return <p className="loading">Loading emails …</p>;
-  const id = query.get('id');
-  const shown = id === null ? first : (emails.find((email) => String(email.id) === id) ?? null);
   return (
     <>
       <header className="page-head">
         <div className="row">
           <h1>Inbox</h1>
-          <span className="badge" role="status">
-            {emails.length === 1 ? '1 email' : `${emails.length} emails`}
-          </span>
+          {emails !== null && (
+            <span className="badge" role="status">
+              {emails.length === 1 ? '1 email' : `${emails.length} emails`}
+            </span>
+          )}
         </div>
         <SearchForm
           label="Filter by recipient"
@@ -60,28 +51,50 @@ export function InboxPage() {
           onSearch={(wanted) => goTo(placeOf(wanted === '' ? null : wanted, null))}
         />
       </header>
-      {emails.length === 0 ? (
+      {refusal !== null ? (
+        <Problem title="The inbox is not available">
+          {refusal.message} {refusal.status === 404 && <Link to="deliveries">See the delivery status of emails</Link>}
+        </Problem>
+      ) : emails === null ? (
+        <p className="loading">Loading emails …</p>
+      ) : emails.length === 0 ? (
         <Nothing isEmpty to={to} />
       ) : (
-        <div className="split" data-open={id !== null}>
-          <section className="link-list inbox-list" aria-label="Emails">
-            <ol>
-              {emails.map((email) => (
-                <Entry key={email.id} email={email} to={to} isShown={email.id === shown?.id} />
-              ))}
-            </ol>
-          </section>
-          {shown === null ? <Nothing isEmpty={false} to={to} /> : <Email key={shown.id} email={shown} to={to} />}
-        </div>
+        <Emails emails={emails} to={to} id={query.get('id')} />
       )}
     </>
   );
 }
 
+interface EmailsProps {
+  readonly emails: readonly CapturedEmail[];
+  readonly to: string | null;
+  /** The email in the address. */
+  readonly id: string | null;
+}
+
+/** The list beside one of them. */
+function Emails({ emails, to, id }: EmailsProps) {
+  const first = useFirst(emails);
+  const shown = id === null ? first : (emails.find((email) => String(email.id) === id) ?? null);
+  return (
+    <div className="split" data-open={id !== null}>
+      <section className="link-list inbox-list" aria-label="Emails">
+        <ol>
+          {emails.map((email) => (
+            <Entry key={email.id} email={email} to={to} isShown={email.id === shown?.id} />
+          ))}
+        </ol>
+      </section>
+      {shown === null ? <Nothing isEmpty={false} to={to} /> : <Email key={shown.id} email={shown} to={to} />}
+    </div>
+  );
+}
+
 /** The newest email of the first answer, while it exists: a new one does not replace the one being read. */
-function useFirst(emails: readonly CapturedEmail[] | null): CapturedEmail | null {
+function useFirst(emails: readonly CapturedEmail[]): CapturedEmail | null {
   const opened = useRef<number | null>(null);
-  const first = emails?.find(({ id }) => id === opened.current) ?? emails?.[0] ?? null;
+  const first = emails.find(({ id }) => id === opened.current) ?? emails[0] ?? null;
   useEffect(() => {
     opened.current = first?.id ?? null;
   }, [first]);
