@@ -1,4 +1,5 @@
 /** The page Home in a real browser: the first page, small, with the state of the project, its addresses, and steps that tick off. */
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { anonKey } from '../support/http.ts';
 import { picture, startStudio, type TestStudio, violations } from './studio.ts';
@@ -10,6 +11,19 @@ let studio: TestStudio;
 beforeAll(async () => {
   studio = await startStudio();
 });
+
+/** How much moved after it was shown: the sum of layout shifts. */
+const shiftOf = (page: Page) =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const add = (sum: number, { value }: { readonly value: number }) => sum + value;
+        new PerformanceObserver((list) =>
+          resolve((list.getEntries() as unknown as { readonly value: number }[]).reduce(add, 0)),
+        ).observe({ type: 'layout-shift', buffered: true });
+        setTimeout(() => resolve(0), 1000);
+      }),
+  );
 
 test('the first page after sign-in loads less than 200 kB and says whether all is well, where things are, and what to do next', async () => {
   const { page, problems, foreign } = await studio.visit('', {
@@ -31,6 +45,11 @@ test('the first page after sign-in loads less than 200 kB and says whether all i
   );
   expect(bytes).toBeGreaterThan(20_000);
   expect(bytes).toBeLessThan(200_000);
+  // No font: the page shows no code until a finding is opened.
+  const names = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+  expect(names.filter((name) => name.includes('woff'))).toEqual([]);
+  await page.getByText(/By pgreflect check/).waitFor();
+  expect(await shiftOf(page)).toBeLessThan(0.01);
   expect(await violations(page)).toEqual([]);
 
   const connect = page.getByRole('region', { name: 'Connect' });

@@ -72,7 +72,7 @@ export const editorLook: Extension = [
   EditorView.theme({
     '&': { height: '100%', fontSize: '12.5px', backgroundColor: 'var(--ground-raised)', color: 'var(--text)' },
     '&.cm-focused': { outline: 'none' },
-    '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6' },
+    '.cm-scroller': { fontFamily: 'var(--source)', lineHeight: '1.6' },
     '.cm-content': { caretColor: 'var(--text)' },
     '.cm-cursor': { borderLeftColor: 'var(--text)' },
     '.cm-gutters': { backgroundColor: 'var(--ground-soft)', color: 'var(--text-soft)', border: 'none' },

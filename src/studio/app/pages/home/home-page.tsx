@@ -32,6 +32,8 @@ function Home() {
   const found = useAnswer('check', async (signal) => (await askProject<CheckReport>('check', { signal })).body);
   const reason = useStore(outage);
   const { value: usage } = useUsage();
+  // Nothing is shown that would move when the state is known.
+  const isKnown = health !== null || problem !== null || reason !== null;
   const requests = usage?.minutes.reduce((sum, minute) => sum + minute.requests, 0) ?? 0;
   return (
     <div className="home">
@@ -45,35 +47,36 @@ function Home() {
               health !== null && <Health health={health} report={found.value} />
             )}
           </section>
-          <section className="home-card home-hour" aria-label="Last hour">
-            {usage !== null && <RequestsChart usage={usage} />}
-            <Link to="logs" className="small">
-              All requests
-            </Link>
-          </section>
-          <Findings {...found} />
+          {isKnown && (
+            <>
+              {health !== null && <NextSteps health={health} hasRequests={requests > 0} />}
+              <section className="home-card home-hour" aria-label="Last hour">
+                {usage !== null && <RequestsChart usage={usage} />}
+                <Link to="logs" className="small">
+                  All requests
+                </Link>
+              </section>
+            </>
+          )}
         </div>
-        <div className="home-column">
-          {health !== null && <NextSteps health={health} hasRequests={requests > 0} />}
-          <Addresses health={health} />
-        </div>
+        {isKnown && (
+          <div className="home-column">
+            <Addresses health={health} />
+            <Findings {...found} />
+          </div>
+        )}
       </div>
     </div>
   );
 }
 
 /** What somebody should look at. */
-function worriesOf(
-  { isReady, reason, mail, versions }: ProjectHealth,
-  report: CheckReport | null,
-): readonly ReactNode[] {
-  const found = report === null ? '' : weightsOf(report);
+function worriesOf({ isReady, reason, mail, versions }: ProjectHealth): readonly ReactNode[] {
   return [
     ...(isReady ? [] : [reason]),
     ...(versions.authMigration === null
       ? ['The database has no auth tables. They are made by pgreflect init --auth.']
       : []),
-    ...(found === '' ? [] : [`Findings: ${found}`]),
     ...(mail.oldestSeconds > 600
       ? [`An email has waited for ${Math.round(mail.oldestSeconds / 60)} minutes. Deliveries says why.`]
       : []),
@@ -119,10 +122,11 @@ interface HealthProps {
 
 function Health({ health, report }: HealthProps) {
   const { versions, database, schemaAgeSeconds, isLiveExact, roles, mail, isReady } = health;
-  const worries = worriesOf(health, report);
+  const worries = worriesOf(health);
+  const found = report === null ? '' : weightsOf(report);
   return (
     <>
-      <State state={!isReady ? 'bad' : worries.length > 0 ? 'mixed' : 'well'} worries={worries} />
+      <State state={!isReady ? 'bad' : worries.length > 0 || found !== '' ? 'mixed' : 'well'} worries={worries} />
       <Facts>
         <Fact name="Database">
           PostgreSQL {versions.postgres}, {database.name}
@@ -140,6 +144,7 @@ function Health({ health, report }: HealthProps) {
           {mail.waiting > 0 && `, ${mail.waiting} waiting`}
         </Fact>
         <Fact name="Live">{isLiveExact ? 'after each change' : 'at an interval'}</Fact>
+        <Fact name="Findings">{report === null ? '…' : found === '' ? 'no errors, no warnings' : found}</Fact>
         <Fact name="pgreflect">
           {versions.pgreflect}
           {versions.authMigration !== null && `, auth migration ${versions.authMigration}`}
