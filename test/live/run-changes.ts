@@ -6,27 +6,23 @@
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRandom, type Random } from '../property/random.ts';
+import { createRandom } from '../property/random.ts';
 import { testGateway } from '../support/gateway.ts';
 import { recordChanges } from '../support/live-record.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import type { WhenOver } from '../support/when-over.ts';
 import { changingTable, closeTeams, History, hide, openTeams, show, Writer } from './changing-table.ts';
-import { people, type Subscribe, subscribing, Watcher } from './watcher.ts';
+import { Crowd, type CrowdOptions } from './crowd.ts';
 
 const writers = 4;
 const watchers = 60;
 const roundMs = 2000;
 const loneChanges = 8;
-interface ChangesOptions {
+interface ChangesOptions extends Pick<CrowdOptions, 'subscribe' | 'settleMs'> {
   readonly seed: number;
   readonly seconds: number;
   /** Whether policies, grants and columns change, too. */
   readonly withSchemaChanges: boolean;
-  /** How they subscribe; as clients do unless told. */
-  readonly subscribe?: Subscribe;
-  /** How long the last state may take: unless told, on no machine so long, so it never comes. */
-  readonly settleMs?: number;
   /** Whether changed tables are recorded (`init --live`). Then nothing comes because of the interval, but changes of the schema. */
   readonly isExact?: boolean;
 }
@@ -48,7 +44,6 @@ const schemaChanges: readonly (readonly string[])[] = [
 ];
 
 export async function runChanges(options: ChangesOptions, whenOver: WhenOver): Promise<Changes> {
-  const { subscribe = subscribing, settleMs = 60_000 } = options;
   const random = createRandom(options.seed);
   const watch = readFileSync(new URL('../../sql/watch.sql', import.meta.url), 'utf8');
   const database = await createDatabase(
@@ -71,72 +66,26 @@ export async function runChanges(options: ChangesOptions, whenOver: WhenOver): P
   const lone = await connect();
 
   const faults: string[] = [];
-  let events = 0;
-  let subscriptions = 0;
-  let isOver = false;
-  /** Nobody comes or goes: the run for a newcomer would tell the others what they have missed. */
-  let isQuiet = false;
-  const slots: Watcher[] = [];
-  const open = (place: Random): Watcher => {
-    const kind = place.pick(['version', 'version', 'items', 'items', 'slow'] as const);
-    // Slow ones are one group.
-    const person = kind === 'slow' ? people[0]! : place.pick(people);
-    subscriptions += 1;
-    return new Watcher({
-      url,
-      history,
-      person,
-      kind,
-      over: place.pick(['events', 'socket'] as const),
-      least: kind === 'slow' ? 0 : place.pick([0, 50]),
-      subscribe,
-      found: (fault) => faults.push(fault),
-    });
-  };
-  const leave = async (watcher: Watcher) => {
-    await watcher.leave();
-    events += watcher.events;
-  };
-  /** Comes and goes; a third of them stays longer. */
-  const occupy = async (slot: number, place: Random) => {
-    while (!isOver) {
-      const watcher = open(place);
-      slots[slot] = watcher;
-      const until = performance.now() + place.int(50, place.chance(0.3) ? 10_000 : 1000);
-      while (!isOver && (isQuiet || (!watcher.isOver && performance.now() < until))) await sleep(place.int(10, 50));
-      await leave(watcher);
-    }
-  };
-  const wait = async (watched: readonly Watcher[], isDone: (watcher: Watcher) => Promise<boolean>, what: string) => {
-    const until = performance.now() + settleMs;
-    for (const watcher of watched) {
-      while (!(await isDone(watcher))) {
-        if (performance.now() > until) {
-          faults.push(`${watcher.name}: has never ${what}`);
-          return;
-        }
-        await sleep(10);
-      }
-    }
-  };
-  /** Waits until they have the last state. */
-  const settle = async (watched: readonly Watcher[]) => {
-    const last = await history.load();
-    await wait(watched, async (watcher) => watcher.isOver || watcher.has(last), `got version ${last}`);
-  };
+  const crowd = new Crowd({
+    url,
+    history,
+    random: random.fork(),
+    size: watchers,
+    ...options,
+    found: (fault) => faults.push(fault),
+  });
   /** To and fro, so that each round begins with what the table was created with. */
   const changeSchema = async (round: number) => {
     for (const statement of schemaChanges[round % schemaChanges.length]!) {
-      const watched = slots.filter(({ isOfAnybody }) => isOfAnybody);
-      isQuiet = statement === hide;
+      const watched = crowd.slots.filter(({ isOfAnybody }) => isOfAnybody);
+      crowd.isQuiet = statement === hide;
       await lone.transact([statement]);
-      if (isQuiet) await wait(watched, async ({ isOver }) => isOver, 'been told that it may not read');
-      isQuiet = false;
+      if (crowd.isQuiet) await crowd.wait(watched, async ({ isOver }) => isOver, 'been told that it may not read');
+      crowd.isQuiet = false;
       await sleep(200);
     }
   };
 
-  const occupied = Array.from({ length: watchers }, (_, slot) => occupy(slot, random.fork()));
   const end = performance.now() + options.seconds * 1000;
   for (let round = 0; faults.length === 0 && (round < 3 || performance.now() < end); round += 1) {
     const roundEnd = performance.now() + roundMs;
@@ -146,8 +95,8 @@ export async function runChanges(options: ChangesOptions, whenOver: WhenOver): P
     });
     if (options.withSchemaChanges) work.push(changeSchema(round));
     await Promise.all(work);
-    await settle(slots);
-    isQuiet = true;
+    await crowd.settle();
+    crowd.isQuiet = true;
     for (let change = 0; change < loneChanges && faults.length === 0; change += 1) {
       await lone.write();
       const isPair = change % 4 === 3;
@@ -155,14 +104,14 @@ export async function runChanges(options: ChangesOptions, whenOver: WhenOver): P
         await untilSlowRuns(database);
         await lone.transact([]);
       }
-      await settle(slots.filter(({ isSlow }) => isPair || !isSlow));
+      await crowd.settle(crowd.slots.filter(({ isSlow }) => isPair || !isSlow));
     }
-    isQuiet = false;
+    crowd.isQuiet = false;
   }
   if (graphql.live.state().isExact !== (options.isExact === true)) faults.push('the gateway was in the other mode');
-  isOver = true;
-  await Promise.all(occupied);
+  await crowd.end();
   const rolledBack = writing.reduce((sum, writer) => sum + writer.rolledBack, lone.rolledBack);
+  const { events, subscriptions } = crowd;
   return { faults, versions: await history.load(), events, subscriptions, rolledBack };
 }
 

@@ -55,6 +55,8 @@ export interface WatcherOptions {
   readonly over: 'events' | 'socket';
   readonly least: number;
   readonly subscribe: Subscribe;
+  /** Whether somebody who came at this time, in milliseconds since the epoch, may have been refused. */
+  readonly mayRefuse: (since: number) => boolean;
   readonly found: (fault: string) => void;
 }
 
@@ -66,6 +68,7 @@ export class Watcher {
   /** No event may be older: what it has seen, or what was committed before it came. */
   #version: number;
   #last: unknown = null;
+  readonly #since = Date.now();
   events = 0;
   isOver = false;
   /** Resolves when all events have been read. */
@@ -122,7 +125,8 @@ export class Watcher {
         this.isOver = true;
         // This process stood still before it had sent the request.
         const isLate = 'end' in result && result.end?.status === 408;
-        if (!isLate && !(await this.#mayEnd())) this.#found('an end', problem);
+        const isRefused = this.events === 0 && this.#options.mayRefuse(this.#since);
+        if (!isLate && !isRefused && !(await this.#mayEnd())) this.#found('an end', problem);
         return;
       }
       this.events += 1;

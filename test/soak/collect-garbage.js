@@ -6,6 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { isMainThread } from 'node:worker_threads';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
@@ -19,5 +20,7 @@ function note() {
   writeFileSync(process.env.SOAK_MEMORY_FILE, `${heapUsed + external - compiled} ${compiled}\n`);
 }
 
-note();
-setInterval(note, Number(process.env.SOAK_MEMORY_EVERY_MS)).unref();
+if (isMainThread) {
+  note();
+  setInterval(note, Number(process.env.SOAK_MEMORY_EVERY_MS)).unref();
+}

@@ -16,32 +16,32 @@ export interface SoakRequest {
 /** Makes the next one. `serial` is never the same, `owner` is who asks. */
 type MakeRequest = (random: Random, serial: number, owner: string) => SoakRequest;
 
-const items = 5000;
+const books = 5000;
 const shelves = 100;
-const item = (id: number) => ({ id, body: `item ${id}` });
+const book = (id: number) => ({ id, body: `book ${id}` });
 const edges = (nodes: readonly unknown[]) => ({ edges: nodes.map((node) => ({ node })) });
-const itemsOf = (shelf: number, count: number) => Array.from({ length: count }, (_, index) => shelf + index * shelves);
+const booksOf = (shelf: number, count: number) => Array.from({ length: count }, (_, index) => shelf + index * shelves);
 
 /** Requests that are the same again and again but for their variables. */
 const usual: readonly MakeRequest[] = [
   (random) => {
-    const id = random.int(0, items - 1);
-    const query = 'query ($id: Int!) { itemCollection(filter: {id: {eq: $id}}) { edges { node { id body } } } }';
-    return { kind: 'a row', query, variables: { id }, data: { itemCollection: edges([item(id)]) } };
+    const id = random.int(0, books - 1);
+    const query = 'query ($id: Int!) { bookCollection(filter: {id: {eq: $id}}) { edges { node { id body } } } }';
+    return { kind: 'a row', query, variables: { id }, data: { bookCollection: edges([book(id)]) } };
   },
   (random) => {
     const id = random.int(0, shelves - 1);
-    const query = `query ($id: Int!) { itemCollection(first: 20, filter: {shelfId: {eq: $id}}, orderBy: [{id: AscNullsLast}])
+    const query = `query ($id: Int!) { bookCollection(first: 20, filter: {shelfId: {eq: $id}}, orderBy: [{id: AscNullsLast}])
       { edges { node { id body } } } }`;
-    return { kind: 'a list', query, variables: { id }, data: { itemCollection: edges(itemsOf(id, 20).map(item)) } };
+    return { kind: 'a list', query, variables: { id }, data: { bookCollection: edges(booksOf(id, 20).map(book)) } };
   },
   (random) => {
     const first = random.int(1, 5);
     const query = `query ($n: Int!) { shelfCollection(first: $n, orderBy: [{id: AscNullsLast}]) { edges { node { name
-      itemCollection(first: 5, orderBy: [{id: AscNullsLast}]) { edges { node { id } } } } } } }`;
+      bookCollection(first: 5, orderBy: [{id: AscNullsLast}]) { edges { node { id } } } } } } }`;
     const nodes = Array.from({ length: first }, (_, shelf) => ({
       name: `shelf ${shelf}`,
-      itemCollection: edges(itemsOf(shelf, 5).map((id) => ({ id }))),
+      bookCollection: edges(booksOf(shelf, 5).map((id) => ({ id }))),
     }));
     return { kind: 'nested rows', query, variables: { n: first }, data: { shelfCollection: edges(nodes) } };
   },
@@ -61,14 +61,14 @@ const usual: readonly MakeRequest[] = [
 /** Requests that nobody has sent before. */
 const never: readonly MakeRequest[] = [
   (_random, serial) => {
-    const id = serial % items;
-    const query = `{ itemCollection(filter: {id: {eq: ${id}}}) { edges { node { id body } } } } # ${serial}`;
-    return { kind: 'a new document', query, data: { itemCollection: edges([item(id)]) } };
+    const id = serial % books;
+    const query = `{ bookCollection(filter: {id: {eq: ${id}}}) { edges { node { id body } } } } # ${serial}`;
+    return { kind: 'a new document', query, data: { bookCollection: edges([book(id)]) } };
   },
   (_random, serial) => {
-    const id = serial % items;
-    const query = `query ($id: Int!) { a${serial}: itemCollection(filter: {id: {eq: $id}}) { edges { node { b${serial}: body } } } }`;
-    const node = { [`b${serial}`]: `item ${id}` };
+    const id = serial % books;
+    const query = `query ($id: Int!) { a${serial}: bookCollection(filter: {id: {eq: $id}}) { edges { node { b${serial}: body } } } }`;
+    const node = { [`b${serial}`]: `book ${id}` };
     return { kind: 'new aliases', query, variables: { id }, data: { [`a${serial}`]: edges([node]) } };
   },
   (_random, serial) => ({
@@ -78,12 +78,12 @@ const never: readonly MakeRequest[] = [
     data: { twice: 42 },
   }),
   (random, serial) => {
-    const id = serial % items;
-    const query = 'query ($l: [ItemFilter!]) { itemCollection(filter: {or: $l}) { edges { node { id body } } } }';
+    const id = serial % books;
+    const query = 'query ($l: [BookFilter!]) { bookCollection(filter: {or: $l}) { edges { node { id body } } } }';
     const tests = ['eq', 'gte', 'lte'].filter(() => random.int(0, 1) === 1);
     const filter = { id: Object.fromEntries(['eq', ...tests].map((name) => [name, id])) };
     const l = Array.from({ length: 1 + (serial % 40) }, () => filter);
-    return { kind: 'a new shape of variables', query, variables: { l }, data: { itemCollection: edges([item(id)]) } };
+    return { kind: 'a new shape of variables', query, variables: { l }, data: { bookCollection: edges([book(id)]) } };
   },
 ];
 
@@ -98,11 +98,11 @@ export function makeRequest(random: Random, serial: number, owner: string): Soak
 /** One that takes longer than its client waits. */
 export const longRequest: SoakRequest = { kind: 'left early', query: '{ nap(seconds: 30) }', data: { nap: 'slept' } };
 
-/** How the table `item` is described. */
+/** How the table `book` is described. */
 export function descriptionRequest(description: string): SoakRequest {
   return {
     kind: 'a description',
-    query: '{ __type(name: "Item") { description } }',
+    query: '{ __type(name: "Book") { description } }',
     data: { __type: { description } },
   };
 }

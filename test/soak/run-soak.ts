@@ -1,18 +1,21 @@
 /**
  * A soak: clients that know the right answer to everything they ask, at a steady rate, while the database is changed around them.
  */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createRandom, type Random } from '../property/random.ts';
 import { type Ledger, openLedger } from '../storm/ledger.ts';
-import { createDatabase, type RestartableDatabase, startGateway } from '../storm/world.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { secret, token } from '../support/http.ts';
+import { summarize } from '../storm/summarize-log.ts';
+import { token } from '../support/http.ts';
 import type { WhenOver } from '../support/when-over.ts';
+import { beClient, send } from './clients.ts';
 import { disturbances } from './disturbances.ts';
+import { Members } from './members.ts';
 import { type MemorySample, type MemoryTrend, trendOf, watchMemory } from './memory.ts';
-import { descriptionRequest, longRequest, makeRequest, type SoakRequest } from './requests.ts';
+import { descriptionRequest } from './requests.ts';
+import { poolSize, type Servers, startServers } from './servers.ts';
+import type { Cut, Soak } from './soak-state.ts';
+import { Subscribers } from './subscribers.ts';
 
 /** How long and how much. */
 export interface SoakOptions {
@@ -35,6 +38,8 @@ export interface SoakReport {
   readonly violations: readonly string[];
   readonly trend: MemoryTrend;
   readonly peakPerSecond: number;
+  /** What the gateway logged that is worth a look, with its number. */
+  readonly complaints: ReadonlyMap<string, number>;
 }
 
 /** How long memory may grow. */
@@ -51,58 +56,41 @@ const lookMs = 2000;
 const forgetMs = 60_000;
 /** How long a connection may be busy when nobody asks any more. */
 const endMs = 15_000;
-/** How often garbage is collected, and how often in a short soak for each of its minutes. */
+/** How often garbage is collected; in a short soak more often, by its minutes. */
 const maxMemoryMs = 5000;
+const minMemoryMs = 1000;
 const memoryMsPerMinute = 2000;
-const poolSize = 8;
 /** For the catalog, for notifications, and for the auth service, as they are by default. */
-const otherConnections = 3 + 1 + 5;
-
-interface Soak {
-  readonly database: RestartableDatabase;
-  readonly url: string;
-  readonly ledger: Ledger;
-  readonly isOver: () => boolean;
-  serial: number;
-  /** Rounds of disturbances that have to be finished first. */
-  roundsLeft: number;
-  /** The round of disturbances. */
-  round: number;
-}
+const otherConnections = 3 + 1 + 10;
+/** Share of the requests that traces are recorded of, at least; one in ten is. */
+const leastTraced = 0.09;
+/** With fewer, the share is chance. */
+const leastRequests = 20_000;
 
 /** Runs it to its end. */
 export async function runSoak(options: SoakOptions, whenOver: WhenOver): Promise<SoakReport> {
   const { minutes, load, clients, seed, calibrateMs = 5000, onEvent = () => {} } = options;
   const random = createRandom(seed);
-  const database = await createDatabase(whenOver);
-  await prepare(database, clients);
-  const metricsPort = await findFreePort();
-  const memory = watchMemory(Math.min(maxMemoryMs, minutes * memoryMsPerMinute), whenOver);
-  const gateway = await startGateway(
-    {
-      DATABASE_URL: database.urlAs('authenticator'),
-      PGREFLECT_JWT_SECRET: secret,
-      PGREFLECT_LOGIN_PASSWORD: 'test',
-      ...memory.env,
-    },
-    whenOver,
-    { health: '/ready', more: [...['--metrics-port', `${metricsPort}`], ...['--pool-size', `${poolSize}`]] },
-  );
+  const memory = watchMemory(Math.max(minMemoryMs, Math.min(maxMemoryMs, minutes * memoryMsPerMinute)), whenOver);
+  const servers = await startServers(clients, memory, whenOver);
   const ledger = openLedger();
   let end = 0;
   const soak: Soak = {
-    database,
-    url: gateway.url,
+    servers,
     ledger,
     isOver: () => performance.now() > end && soak.roundsLeft === 0,
     serial: 0,
     roundsLeft: 0,
     round: 0,
+    cuts: [],
   };
-  const all = (everyMs: number, forMs: number) => {
+  const members = new Members(soak, random.fork());
+  const subscribers = new Subscribers(soak, random.fork(), whenOver);
+  const people = Array.from({ length: clients }, () => random.fork());
+  const all = (everyMs: number, forMs: number, ...beside: readonly (() => Promise<void>)[]) => {
     end = performance.now() + forMs;
-    const people = Array.from({ length: clients }, (_, index) => index);
-    return Promise.all(people.map((index) => live(soak, `client ${index}`, random.fork(), everyMs)));
+    const asking = people.map((person, index) => beClient(soak, `client ${index}`, person, everyMs));
+    return Promise.all([...asking, members.run(), subscribers.run(), ...beside.map((each) => each())]);
   };
   await all(0, calibrateMs);
   const answersBefore = ledger.figures.get('answers') ?? 0;
@@ -112,111 +100,49 @@ export async function runSoak(options: SoakOptions, whenOver: WhenOver): Promise
 
   soak.roundsLeft = 1;
   const start = performance.now();
-  const readSample = () => memory.read(`http://127.0.0.1:${metricsPort}/metrics`, (performance.now() - start) / 60_000);
+  const readSample = () => memory.read(servers.metricsUrl, (performance.now() - start) / 60_000);
   const stretch = Math.min(warmUpMinutes, minutes * warmUpShare);
   const samples: MemorySample[] = [];
   for (let minute = stretch; minute < minutes + stretch / 2; minute += stretch) {
-    await Promise.all([
-      all((1000 * clients) / (peakPerSecond * (load / 100)), stretch * 60_000),
-      disturb(soak, onEvent),
-      look(soak, onEvent, readSample),
-    ]);
+    await all(
+      (1000 * clients) / (peakPerSecond * (load / 100)),
+      stretch * 60_000,
+      () => disturb(soak, random.fork(), onEvent),
+      () => look(soak, onEvent, readSample),
+    );
+    await members.check();
     await forget(soak, `${samples.length} samples`);
     await sleep(2 * memory.everyMs);
     const sample = await readSample();
     onEvent(`${sample.minutes.toFixed(1)} min, and nobody asks: ${printMemory(sample)}`);
     samples.push(sample);
     await checkConnections(soak, true);
+    await checkGauges(soak);
   }
+  if (!ledger.figures.has('looks in exact mode')) ledger.violation('changed tables were never recorded');
+  await checkTraces(soak);
   const trend = trendOf(samples, 0);
   judge(trend, ledger);
-  return { figures: ledger.figures, violations: ledger.violations, trend, peakPerSecond };
-}
-
-async function prepare({ query }: RestartableDatabase, clients: number): Promise<void> {
-  await query(`create role anon nologin; create role authenticated nologin; create role service_role nologin bypassrls;
-    create role authenticator login noinherit password 'test';
-    grant anon, authenticated, service_role to authenticator`);
-  await query(readFileSync(new URL('soak.sql', import.meta.url), 'utf8'));
-  await query("insert into public.counter select format('client %s', n), 0 from generate_series(0, $1::int - 1) as n", [
-    clients,
-  ]);
-}
-
-/** Requests of one token; then a client signs in anew. */
-const requestsPerToken = 20;
-/** One request in so many is left by its client. */
-const leftShare = 100;
-
-/** One client, until it is over. @param everyMs From one request to the next; 0: as soon as it is answered. */
-async function live(soak: Soak, owner: string, random: Random, everyMs: number): Promise<void> {
-  let due = performance.now() + random.int(0, Math.floor(everyMs));
-  let key = '';
-  for (let count = 0; !soak.isOver(); count += 1) {
-    await sleep(Math.max(0, due - performance.now()));
-    soak.serial += 1;
-    if (count % requestsPerToken === 0) key = await token({ role: 'authenticated', sub: owner, serial: soak.serial });
-    if (random.int(1, leftShare) === 1) await leave(soak, key, random);
-    else await ask(soak, key, makeRequest(random, soak.serial, owner));
-    // One that is late does not make up for it by a burst.
-    due = Math.max(due + everyMs, performance.now() - everyMs);
-  }
-}
-
-function send(
-  { url }: Pick<Soak, 'url'>,
-  key: string,
-  { query, variables, operationName }: SoakRequest,
-  signal: AbortSignal,
-) {
-  return fetch(`${url}/graphql/v1`, {
-    method: 'POST',
-    headers: { apikey: anonKey, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ query, variables, operationName }),
-    signal,
-  });
-}
-
-const anonKey = await token({ role: 'anon' });
-const patienceMs = 30_000;
-
-async function ask(soak: Soak, key: string, request: SoakRequest): Promise<void> {
-  const { ledger } = soak;
-  const since = Date.now();
-  try {
-    const response = await send(soak, key, request, AbortSignal.timeout(patienceMs));
-    const body = (await response.json()) as { readonly data?: unknown };
-    ledger.count('answers');
-    if (isDeepStrictEqual(body, { data: request.data })) return ledger.count(`right: ${request.kind}`);
-    const text = JSON.stringify(body).slice(0, 300);
-    if (response.status !== 503) return ledger.violation(`${request.kind}: ${response.status} ${text}`);
-    ledger.count(ledger.wasCalm(since) ? 'refused while nothing happened' : 'refused while something happened');
-  } catch (error) {
-    ledger.violation(`${request.kind}: no answer, ${String(error)}`);
-  }
-}
-
-/** Goes away in the middle. */
-async function leave(soak: Soak, key: string, random: Random): Promise<void> {
-  const signal = AbortSignal.timeout(random.int(1, 60));
-  const reply = await send(soak, key, longRequest, signal).catch(() => null);
-  if (reply === null || reply.status === 503) soak.ledger.count(longRequest.kind);
-  else soak.ledger.violation(`${longRequest.kind}: ${reply.status}`);
+  const complaints = summarize(servers.complaints());
+  return { figures: ledger.figures, violations: ledger.violations, trend, peakPerSecond, complaints };
 }
 
 /** Between two disturbances; the first come soon, so that even a short soak has them all. */
 const minCalmMs = 250;
 const maxCalmMs = 8000;
 
-async function disturb(soak: Soak, onEvent: (line: string) => void): Promise<void> {
-  const { database, ledger, isOver } = soak;
+async function disturb(soak: Soak, random: Random, onEvent: (line: string) => void): Promise<void> {
+  const { servers, ledger, isOver, cuts } = soak;
   while (!isOver()) {
     soak.round += 1;
     const { round } = soak;
-    for (const [name, happen] of Object.entries(disturbances)) {
+    for (const [name, { isCut, happen }] of Object.entries(disturbances)) {
       if (isOver()) return;
       ledger.disturb(true);
-      await happen(database, round);
+      const cut: Cut = { from: Date.now(), to: Number.POSITIVE_INFINITY };
+      if (isCut) cuts.push(cut);
+      await happen(servers, round, random);
+      cut.to = Date.now();
       ledger.disturb(false);
       ledger.count(`disturbances: ${name}`);
       if (name === 'database restarted') onEvent(`${name}, round ${round}`);
@@ -227,19 +153,20 @@ async function disturb(soak: Soak, onEvent: (line: string) => void): Promise<voi
 }
 
 /** Changes the schema, and asks until the gateway answers by it: then it has let go of all operations of the one before. */
-async function forget({ database, ledger, ...soak }: Soak, text: string): Promise<void> {
+async function forget(soak: Soak, text: string): Promise<void> {
+  const { servers, ledger } = soak;
   // A comment without the directive is no part of the schema.
-  await database.query(`comment on table public.item is '@graphql({"description": "${text}"})'`);
+  await servers.database.query(`comment on table public.book is '@graphql({"description": "${text}"})'`);
   const key = await token({ role: 'authenticated', sub: 'nobody' });
   const request = descriptionRequest(text);
   for (const end = performance.now() + forgetMs; performance.now() < end; await sleep(lookMs / 4)) {
-    const reply = await send(soak, key, request, AbortSignal.timeout(patienceMs));
+    const reply = await send(soak, key, request);
     if (isDeepStrictEqual(await reply.json(), { data: request.data })) return;
   }
   ledger.violation(`nobody saw a changed comment for ${forgetMs} ms`);
 }
 
-/** Looks at the memory and at the connections now and then. */
+/** Looks at the memory, at the connections and at live queries now and then. */
 async function look(
   soak: Soak,
   onEvent: (line: string) => void,
@@ -248,6 +175,7 @@ async function look(
   for (let count = 0; !soak.isOver(); count += 1) {
     const sample = await readSample();
     await checkConnections(soak, false);
+    if ((await readSeries(soak.servers, 'pgreflect_live_exact')) === 1) soak.ledger.count('looks in exact mode');
     const answers = soak.ledger.figures.get('answers');
     if (count % 30 === 0) onEvent(`${sample.minutes.toFixed(1)} min: ${answers} answers, ${printMemory(sample)}`);
     await sleep(lookMs);
@@ -264,14 +192,14 @@ interface ConnectionCount {
 }
 
 /** No more connections than allowed, none of them forgotten in a transaction. @param isAtEnd Nobody asks any more. */
-async function checkConnections({ database, ledger }: Soak, isAtEnd: boolean): Promise<void> {
+async function checkConnections({ servers, ledger }: Soak, isAtEnd: boolean): Promise<void> {
   const sql = `select pg_catalog.count(*)::int as open,
       (pg_catalog.count(*) filter (where state like 'idle in transaction%' and state_change < pg_catalog.now() - interval '15 s'
         or $1 and state <> 'idle'))::int as busy
     from pg_catalog.pg_stat_activity where application_name like 'pgreflect%' and backend_type = 'client backend'`;
   const lastLook = performance.now() + (isAtEnd ? endMs : 0);
   for (;;) {
-    const rows = await database.query<ConnectionCount>(sql, [isAtEnd]).catch(() => null);
+    const rows = await servers.database.query<ConnectionCount>(sql, [isAtEnd]).catch(() => null);
     if (rows === null) return;
     const [{ open, busy }] = rows as [ConnectionCount];
     // The server learns of a client that has left when it writes to it, and a catalog may be read just now.
@@ -284,6 +212,36 @@ async function checkConnections({ database, ledger }: Soak, isAtEnd: boolean): P
     if (busy > 0) ledger.violation(`${busy} connections that nobody uses are busy`);
     return;
   }
+}
+
+/** What is kept for subscribers, and what waits to be sent. */
+const gauges = ['pgreflect_live_subscriptions', 'pgreflect_live_groups', 'pgreflect_email_queue_messages'];
+
+/** Nothing is kept for anybody when nobody is there. */
+async function checkGauges({ servers, ledger }: Soak): Promise<void> {
+  for (const name of gauges) {
+    const value = await readSeries(servers, name);
+    if (value !== 0) ledger.violation(`nobody asks, and ${name} is ${value}`);
+  }
+}
+
+/** The spans of one request in ten have arrived. */
+async function checkTraces({ servers, ledger }: Soak): Promise<void> {
+  const requests = await readSeries(servers, 'pgreflect_http_requests_total');
+  const { collector } = servers;
+  ledger.count('spans', collector.spans);
+  ledger.count('requests that were traced', collector.requests);
+  ledger.count('requests by the metrics', requests);
+  if (collector.spans === 0) ledger.violation('no spans have arrived');
+  if (requests > leastRequests && collector.requests < leastTraced * requests)
+    ledger.violation(`${collector.requests} of ${requests} requests were traced`);
+}
+
+/** The sum of all lines of a name. */
+async function readSeries({ metricsUrl }: Servers, name: string): Promise<number> {
+  const text = await (await fetch(metricsUrl)).text();
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
 
 function judge({ minutes, aliveSlope }: MemoryTrend, ledger: Ledger): void {

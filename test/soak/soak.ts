@@ -29,12 +29,14 @@ try {
     { minutes, load, clients, seed, onEvent: (line) => console.log(line) },
     (end) => void ends.push(end),
   );
-  const { figures, violations, trend } = report;
+  const { figures, violations, trend, complaints } = report;
   console.log(`\nSeed ${seed}, ${clients} clients, ${minutes} minutes\n`);
   for (const [name, number] of [...figures].sort()) console.log(`${String(number).padStart(9)}  ${name}`);
   console.log(`\nMemory in the last ${trend.minutes} minutes: ${trend.aliveMb.toFixed(1)} MB alive, in MB an hour:`);
   const slopes = { alive: trend.aliveSlope, compiled: trend.compiledSlope, resident: trend.residentSlope };
   for (const [name, slope] of Object.entries(slopes)) console.log(`${slope.toFixed(1).padStart(9)}  ${name}`);
+  console.log('\nLogged:');
+  for (const [text, number] of complaints) console.log(`${String(number).padStart(9)}  ${text}`);
   console.log(violations.length === 0 ? '\nEverything held.' : `\n${violations.length} violations:`);
   for (const violation of violations.slice(0, 50)) console.log(`  ${violation}`);
   process.exitCode = violations.length === 0 ? 0 : 1;

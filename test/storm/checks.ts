@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 const wholeUsers = readFileSync(new URL('whole-users.sql', import.meta.url), 'utf8');
 
 /** Looks for users, sessions and tokens that are half-written. @returns Whether the database could be asked. */
-export async function checkUsers({ query }: World, ledger: Ledger): Promise<boolean> {
+export async function checkUsers({ query }: Pick<World, 'query'>, ledger: Ledger): Promise<boolean> {
   const rows = await query<{ problem: string; id: string }>(wholeUsers).catch(() => null);
   for (const { problem, id } of rows ?? []) ledger.violation(`${problem}: ${id}`);
   if (rows !== null) ledger.count('looks for half-written users');
@@ -21,7 +21,7 @@ export async function checkUsers({ query }: World, ledger: Ledger): Promise<bool
 const patienceMs = 10_000;
 
 /** Waits until every email has been sent. Those that would be tried again much later are due now. */
-export async function emptyOutbox({ query }: World, ledger: Ledger): Promise<void> {
+export async function emptyOutbox({ query }: Pick<World, 'query'>, ledger: Ledger): Promise<void> {
   for (let round = 0; round < 6; round += 1) {
     await query('update pgreflect_queue.emails set due_at = pg_catalog.now() where due_at > pg_catalog.now()');
     const until = Date.now() + patienceMs;
@@ -81,7 +81,10 @@ function collectNotifications(world: World, ledger: Ledger): Map<string, number[
 }
 
 /** Every link that was stored was sent. */
-export async function checkLinks(world: World, ledger: Ledger): Promise<void> {
+export async function checkLinks(
+  world: Pick<World, 'query' | 'recipients' | 'emailsTo'>,
+  ledger: Ledger,
+): Promise<void> {
   const links = await world.query<{ token_hash: string; recipient: string }>(
     'select token_hash, recipient from storm.links',
   );

@@ -16,13 +16,13 @@ create table storm.links (
   recipient text not null
 );
 
-create function storm.note_link() returns trigger language plpgsql set search_path = '' as $body$
+create function storm.note_link() returns trigger language plpgsql security definer set search_path = '' as $body$
 begin
   insert into storm.links (token_hash, recipient) values (new.token_hash, new.relates_to);
   return null;
 end $body$;
 
-create function storm.note_user() returns trigger language plpgsql set search_path = '' as $body$
+create function storm.note_user() returns trigger language plpgsql security definer set search_path = '' as $body$
 begin
   if new.encrypted_password is distinct from old.encrypted_password then
     insert into storm.changes (kind, recipient) values ('password_changed_notification', new.email);
@@ -33,7 +33,7 @@ begin
   return null;
 end $body$;
 
-create function storm.note_factor() returns trigger language plpgsql set search_path = '' as $body$
+create function storm.note_factor() returns trigger language plpgsql security definer set search_path = '' as $body$
 begin
   -- Of factors that end with their user nobody is told: the user is gone before them.
   insert into storm.changes (kind, recipient)

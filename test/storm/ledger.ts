@@ -4,8 +4,8 @@
 
 /** The book that all of them write to. */
 export interface Ledger {
-  /** One more of something. */
-  count(what: string): void;
+  /** One more of something, or so many. */
+  count(what: string, many?: number): void;
   /** Something begins to happen to the servers (true), or is over. */
   disturb(isOn: boolean): void;
   /** Whether the servers had been left alone for some seconds at that time, in milliseconds since the epoch, and since. */
@@ -32,7 +32,7 @@ export function openLedger(): Ledger {
     figures,
     violations,
     violation,
-    count: (what) => void figures.set(what, (figures.get(what) ?? 0) + 1),
+    count: (what, many = 1) => void figures.set(what, (figures.get(what) ?? 0) + many),
     disturb(isOn) {
       calmSince = isOn ? Number.POSITIVE_INFINITY : Date.now();
     },

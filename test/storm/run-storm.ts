@@ -10,6 +10,7 @@ import { type Flow, flows, suits } from './flows.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { ask, createPerson, Lost, NotNow, newDevice, newest, type Person, Refused, signIn } from './person.ts';
 import { counterOf, settle, untilAnswered } from './settle.ts';
+import { summarize } from './summarize-log.ts';
 import { type Duration, makeWeather } from './weather.ts';
 import { type Delivery, startWorld, type World } from './world.ts';
 
@@ -127,35 +128,4 @@ async function checkPerson(person: Person): Promise<void> {
     // It is a violation, and noted.
     if (!(error instanceof Refused)) throw error;
   }
-}
-
-/** Lines of the log that say the same, with their number. */
-function summarize(lines: readonly string[]): ReadonlyMap<string, number> {
-  const summary = new Map<string, number>();
-  for (const text of lines.flatMap((line) => readLine(line) ?? [])) summary.set(text, (summary.get(text) ?? 0) + 1);
-  return summary;
-}
-
-interface LoggedError {
-  readonly message: string;
-}
-
-/** A line as it reads without what is different each time; null for what is no entry of the log. */
-function readLine(line: string): string | null {
-  if (!line.startsWith('{')) return null;
-  const {
-    msg,
-    path = '',
-    status = '',
-    reason = '',
-    err,
-  } = JSON.parse(line) as {
-    readonly msg: string;
-    readonly path?: string;
-    readonly status?: number;
-    readonly reason?: string;
-    readonly err?: LoggedError;
-  };
-  const text = [msg, path, status, reason, err?.message ?? ''].filter((part) => part !== '').join(' ');
-  return text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID');
 }

@@ -3,13 +3,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../property/random.ts';
-import type { World } from './world.ts';
+import type { MailServers, World } from './world.ts';
 
 /** Something that happens; it is over, and everything serves again, when the promise resolves. */
-type Disturbance = (world: World, random: Random) => Promise<void>;
+type Disturbance<Servers = World> = (servers: Servers, random: Random) => Promise<void>;
 
-/** All of them by name. */
-export const disturbances: Readonly<Record<string, Disturbance>> = {
+/** What happens to the mail server. */
+export const mailDisturbances: Readonly<Record<string, Disturbance<MailServers>>> = {
   async 'mail server restarted'(world, random) {
     await world.stopSmtp();
     await sleep(random.int(100, 2000));
@@ -28,6 +28,11 @@ export const disturbances: Readonly<Record<string, Disturbance>> = {
     await sleep(random.int(100, 1500));
     world.smtp().behave({ kind: 'accept' });
   },
+};
+
+/** All of them by name. */
+export const disturbances: Readonly<Record<string, Disturbance>> = {
+  ...mailDisturbances,
   async 'database restarted'(world, random) {
     await world.stopDatabase('fast');
     await sleep(random.int(0, 1000));

@@ -29,20 +29,27 @@ interface GatewayProcess {
 /** When emails are handed over: before the answer to who asked for them, or after it (`mailer_delivery`). */
 export type Delivery = 'direct' | 'queue';
 
-/** The whole of it. */
-export interface World {
-  readonly delivery: Delivery;
-  readonly gateways: readonly GatewayProcess[];
-  /** Sends a request to a gateway that is up; `pick` decides to which of them. */
-  fetch(pick: <T>(items: readonly T[]) => T, ...request: Parameters<typeof fetch>): Promise<Response>;
+/** Mail servers of which one after the other has the same port. */
+export interface MailServers {
+  readonly port: number;
   /** All messages to an address that any mail server of this port has received so far, in the order in which they came. */
   emailsTo(address: string): readonly ReceivedMessage[];
   /** The addresses that have received anything. */
   recipients(): readonly string[];
+  /** Forgets the messages. */
+  forgetEmails(): void;
   /** The mail server of the moment. */
   smtp(): TestSmtpServer;
   stopSmtp(): Promise<void>;
   startSmtp(): Promise<void>;
+}
+
+/** The whole of it. */
+export interface World extends MailServers {
+  readonly delivery: Delivery;
+  readonly gateways: readonly GatewayProcess[];
+  /** Sends a request to a gateway that is up; `pick` decides to which of them. */
+  fetch(pick: <T>(items: readonly T[]) => T, ...request: Parameters<typeof fetch>): Promise<Response>;
   /** @param how `fast` finishes nothing but says good-bye to everybody; `immediate` recovers at the next start. */
   stopDatabase(how: 'fast' | 'immediate'): Promise<void>;
   startDatabase(): Promise<void>;
@@ -56,7 +63,7 @@ const databaseName = 'postgres';
 const day = 24 * 3_600_000;
 
 /** Limits that a storm from one address would meet at once, and the notifications that are off without a word. */
-const settings: Readonly<Record<string, string>> = {
+export const authSettings: Readonly<Record<string, string>> = {
   PGREFLECT_SITE_URL: 'https://app.test',
   PGREFLECT_EXTERNAL_URL: publicUrl,
   PGREFLECT_SMTP_ADMIN_EMAIL: 'no-reply@app.test',
@@ -81,7 +88,7 @@ export async function startWorld(delivery: Delivery, whenOver: WhenOver): Promis
   const database = await createDatabase(whenOver);
   const mailServers = await createMailServers(whenOver);
   const env = {
-    ...settings,
+    ...authSettings,
     PGREFLECT_MAILER_DELIVERY: delivery,
     DATABASE_URL: database.urlAs('authenticator'),
     PGREFLECT_ADMIN_DATABASE_URL: database.urlAs('postgres'),
@@ -161,7 +168,8 @@ export async function createDatabase(whenOver: WhenOver) {
   };
 }
 
-async function createMailServers(whenOver: WhenOver) {
+/** Starts one. */
+export async function createMailServers(whenOver: WhenOver): Promise<MailServers> {
   const servers: TestSmtpServer[] = [];
   const start = async (port: number) => {
     const server = await startSmtpServer({ tls: 'none', port }, () => {});
@@ -169,15 +177,12 @@ async function createMailServers(whenOver: WhenOver) {
     return server;
   };
   const boxes = new Map<string, ReceivedMessage[]>();
-  const seen = new Map<TestSmtpServer, number>();
   /** Puts what has come since the last look into the boxes. */
   const sorted = () => {
     for (const server of servers) {
-      const { messages } = server;
-      for (const message of messages.slice(seen.get(server) ?? 0)) {
+      for (const message of server.take()) {
         for (const address of message.recipients) boxes.set(address, [...(boxes.get(address) ?? []), message]);
       }
-      seen.set(server, messages.length);
     }
     return boxes;
   };
@@ -188,6 +193,7 @@ async function createMailServers(whenOver: WhenOver) {
     smtp: () => servers.at(-1)!,
     emailsTo: (address: string) => sorted().get(address) ?? [],
     recipients: () => [...sorted().keys()],
+    forgetEmails: () => sorted().clear(),
     stopSmtp: () => servers.at(-1)!.stop(),
     startSmtp: async () => void (await start(port)),
   };

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
+import type { WhenOver } from './when-over.ts';
 
 /** A span that has arrived. */
 export interface ReceivedSpan {
@@ -59,6 +60,31 @@ export async function startCollector(): Promise<Collector> {
       status = next;
     },
   };
+}
+
+/** What has arrived at a collector that keeps nothing, for as many spans as there may be. */
+export interface SpanCounter {
+  readonly url: string;
+  spans: number;
+  /** Those of requests. */
+  requests: number;
+}
+
+/** Starts it. */
+export async function startSpanCounter(whenOver: WhenOver): Promise<SpanCounter> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const scopes = all(decode(Buffer.concat(chunks)), 1).flatMap((ofResource) => all(ofResource, 2));
+    const spans = scopes.flatMap((ofScope) => all(ofScope, 2));
+    counter.spans += spans.length;
+    counter.requests += spans.filter((span) => kinds[Number(numberOf(span, 6))] === 'server').length;
+    response.writeHead(200).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  whenOver(async () => void server.close().closeAllConnections());
+  const counter = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans: 0, requests: 0 };
+  return counter;
 }
 
 /** Names the collector in the environment of this process until the test has ended, with more variables. */

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
+import type { WhenOver } from './when-over.ts';
 
 /** What signs the requests, as the configuration has it. */
 export const hookSecret = `v1,whsec_${Buffer.from('a secret of thirty-two bytes long').toString('base64')}`;
@@ -40,7 +41,10 @@ export interface HookServer {
 }
 
 /** Starts it. It answers `{}` until it is told something else. @param secret Null: nothing is signed. */
-export async function startHookServer(secret: string | null = hookSecret): Promise<HookServer> {
+export async function startHookServer(
+  secret: string | null = hookSecret,
+  whenOver: WhenOver = onTestFinished,
+): Promise<HookServer> {
   const requests: HookRequest[] = [];
   const unsigned: string[] = [];
   let reply: MakeReply = () => ({});
@@ -68,7 +72,7 @@ export async function startHookServer(secret: string | null = hookSecret): Promi
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  onTestFinished(stop);
+  whenOver(stop);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,

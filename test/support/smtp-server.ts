@@ -74,6 +74,8 @@ export interface SmtpServerOptions {
 export interface TestSmtpServer {
   readonly port: number;
   readonly messages: readonly ReceivedMessage[];
+  /** The messages that it has kept, which it forgets. */
+  take(): readonly ReceivedMessage[];
   /** Connections that were opened so far. */
   readonly connections: () => number;
   /** Messages that have come in whole and wait for an answer. */
@@ -180,6 +182,7 @@ export async function startSmtpServer(
   return {
     port: (server.server.address() as AddressInfo).port,
     messages,
+    take: () => messages.splice(0),
     connections: () => opened,
     held: () => held,
     logins: () => logins,
