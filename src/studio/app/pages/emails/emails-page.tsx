@@ -27,13 +27,22 @@ import { SendSwitch } from './send-switch.tsx';
 export function EmailsPage() {
   const stored = useStore(storedEmails);
   const { problem } = useAnswer('emails', readStored);
+  const hasRoom = useMedia('(width >= 1150px)');
+  const { segments } = usePlace();
+  const named = segments.slice(1).join('/') || null;
+  // Where there is room for an email alone, its own head is enough.
+  const isAlone = named !== null && !hasRoom;
   return (
     <>
-      <header className="page-head">
+      <header className={isAlone ? 'visually-hidden' : 'page-head'}>
         <h1>Emails</h1>
-        {stored !== null && <SharedParts stored={stored} />}
+        {stored !== null && !isAlone && <SharedParts stored={stored} />}
       </header>
-      {stored === null ? <Waiting what="emails" problem={problem} /> : <Emails stored={stored} />}
+      {stored === null ? (
+        <Waiting what="emails" problem={problem} />
+      ) : (
+        <Emails stored={stored} named={named} hasRoom={hasRoom} />
+      )}
     </>
   );
 }
@@ -57,10 +66,15 @@ function SharedParts({ stored }: { readonly stored: StoredEmails }) {
   );
 }
 
-function Emails({ stored }: { readonly stored: StoredEmails }) {
-  const hasRoom = useMedia('(width >= 1150px)');
-  const { segments } = usePlace();
-  const named = segments.slice(1).join('/') || null;
+interface EmailsProps {
+  readonly stored: StoredEmails;
+  /** The email in the address. */
+  readonly named: string | null;
+  /** For the list and an email. */
+  readonly hasRoom: boolean;
+}
+
+function Emails({ stored, named, hasRoom }: EmailsProps) {
   const email = named === null ? stored.emails[0] : allOf(stored).find((candidate) => candidate.email === named);
   // If there is room for only one, show the list first.
   const isShown = named !== null || hasRoom;
