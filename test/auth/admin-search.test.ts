@@ -154,6 +154,27 @@ test('users of a provider that many have are examined in their order, a limited 
   expect(await walk(auth, 'provider=google&search=user50001@x.test')).toEqual([]);
 });
 
+test('a list of a state that few users are in reads those alone', async () => {
+  const auth = await testAuth(database);
+  await insertUsers(20_000);
+  const few: Readonly<Record<string, string>> = {
+    banned: "banned_until = now() + interval '1 year'",
+    deleted: 'deleted_at = now()',
+    anonymous: 'is_anonymous = true, email_confirmed_at = null',
+    invited: 'invited_at = now(), email_confirmed_at = null',
+  };
+  for (const [at, change] of Object.values(few).entries())
+    await database.query(`update auth.users set ${change} where right(id::text, 3) = '00${at}'`);
+  await database.query('analyze auth.users');
+  for (const state of Object.keys(few)) {
+    expect(await walk(auth, `state=${state}`)).toHaveLength(20);
+    const name = `pgreflect_users_${state}_idx`;
+    const scans = async () =>
+      (await database.query('select idx_scan from pg_stat_user_indexes where indexrelname = $1', [name]))[0]!.idx_scan;
+    await expect.poll(async () => [state, Number(await scans()) > 0]).toEqual([state, true]);
+  }
+});
+
 test('a list with parameters that do not fit is refused with the reason', async () => {
   const auth = await testAuth(database);
   await insertUsers(3);

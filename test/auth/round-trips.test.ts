@@ -66,3 +66,17 @@ test('a sign-in with a password: configuration, user beside attempts, user with 
     password: 'a good password',
   }));
 });
+
+test('a list of the users of a provider counts the identities of the provider once', async () => {
+  const auth = await start();
+  const { id } = (await auth.askAdmin('/admin/users', { email: 'of-google@x.test' })).body;
+  await database.query(
+    "insert into auth.identities (user_id, provider, provider_id, identity_data) values ($1, 'google', 'g', '{}')",
+    [id],
+  );
+  await vi.waitFor(async () => {
+    proxy.reset();
+    const { status, body } = await auth.askAdmin('/admin/users?provider=google');
+    expect([status, body.total, proxy.roundTrips()]).toEqual([200, 1, 6]);
+  });
+});

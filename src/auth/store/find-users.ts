@@ -155,9 +155,28 @@ function hasProvider(c: Conditions, { provider }: Narrowed): string {
   return `exists (select from auth.identities i where i.provider = ${c.add(provider)} and i.user_id = u.id offset 0)`;
 }
 
-/** Finds users. @throws DatabaseError, of class 22 for a position that no list has. */
-export async function findUsers(database: Queryable, given: UserFilter, range: UserRange): Promise<FoundUsers> {
+/** Finds users, and counts those of the filter for a first page. @throws DatabaseError, of class 22 for a position that no list has. */
+export async function findUsers(
+  database: Queryable,
+  given: UserFilter,
+  range: UserRange,
+): Promise<FoundUsers & { readonly count: UserCount | null }> {
   const filter = await narrow(database, given);
+  // A search would examine all users to count them.
+  if (range.after !== null || filter.search !== null)
+    return { ...(await findPage(database, filter, range)), count: null };
+  if (!filter.isCommon || filter.state === null) {
+    const [found, count] = await Promise.all([findPage(database, filter, range), countUsers(database, filter)]);
+    return { ...found, count };
+  }
+  // What was examined for the page says in most cases how many there are, or that they are too many to be counted.
+  const found = await findPage(database, filter, range);
+  const { length } = found.users;
+  if (found.next === null) return { ...found, count: { total: length, isEstimate: false } };
+  return { ...found, count: length < range.size ? null : await countAmong(database, filter) };
+}
+
+async function findPage(database: Queryable, filter: Narrowed, range: UserRange): Promise<FoundUsers> {
   const exact = filter.search === null ? [] : await findExact(database, filter, filter.search);
   // Whoever asks for a whole address does not wait for those that have it as a part.
   if (exact.length > 0 && range.after === null) return { users: await loadUsers(database, exact), next: 'start' };
@@ -253,7 +272,7 @@ async function searchPart(
     return found as unknown as readonly ExaminedRow[];
   }
   // The limit within keeps their order, and ends the scan as soon as enough are found.
-  const window = rows(maxExamined, ', u.email, u.phone, u.raw_user_meta_data');
+  const window = rows(maxExamined, filter.search === null ? '' : ', u.email, u.phone, u.raw_user_meta_data');
   const others = exact.length === 0 ? '' : ` and u.id <> all (${c.add(exact)}::uuid[])`;
   const statement = `select u.id, u.value, u."isFound", u.place = ${maxExamined} as "isLast" from (
       select u.id, u.value, coalesce(${matching(c, filter)}${others}, false) as "isFound",
@@ -297,18 +316,14 @@ async function loadUsers(database: Queryable, ids: readonly string[]): Promise<r
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Counts the users of a filter; null for a search, which would examine them all, and where too many would be examined. */
-export async function countUsers(database: Queryable, given: UserFilter): Promise<UserCount | null> {
-  if (given.search !== null) return null;
-  const filter = await narrow(database, given);
-  const c = new Conditions(filter);
-  if (filter.isCommon && filter.state === null) {
+/** Counts the users of a filter: those with a state and a common provider are `countAmong` others. */
+async function countUsers(database: Queryable, filter: Narrowed): Promise<UserCount> {
+  if (filter.isCommon) {
     const identities = 'select from auth.identities i where i.provider = $1';
     return { total: Math.max(maxCounted, await planned(database, identities, [filter.provider])), isEstimate: true };
   }
-  const users = `from auth.users u where ${c.text}`;
-  if (filter.isCommon) return countAmong(database, users, c, filter);
-  const { values } = c;
+  const { text, values } = new Conditions(filter);
+  const users = `from auth.users u where ${text}`;
   const counting = `select pg_catalog.count(*)::int4 as total from (select ${users} limit ${maxCounted + 1}) x`;
   const [counted] = await database.query(counting, values);
   const total = counted?.total as number;
@@ -316,12 +331,10 @@ export async function countUsers(database: Queryable, given: UserFilter): Promis
   return { total: Math.max(total, await planned(database, `select ${users}`, values)), isEstimate: true };
 }
 
-async function countAmong(
-  database: Queryable,
-  users: string,
-  c: Conditions,
-  filter: Narrowed,
-): Promise<UserCount | null> {
+/** Counts those of a common provider among the users of a state; null where too many would be examined. */
+async function countAmong(database: Queryable, filter: Narrowed): Promise<UserCount | null> {
+  const c = new Conditions(filter);
+  const users = `from auth.users u where ${c.text}`;
   const count = (select: string) => `select pg_catalog.count(*)::int4 as total from (${select}) u`;
   const [among] = await database.query(count(`select ${users} limit ${maxExamined + 1}`), c.values);
   if ((among?.total as number) > maxExamined) return null;

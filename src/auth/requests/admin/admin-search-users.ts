@@ -8,7 +8,6 @@ import type { User } from '../../model/user.ts';
 import { type AuthContext, nowOf } from '../../steps/auth-context.ts';
 import { parsePage } from '../../steps/page.ts';
 import {
-  countUsers,
   findUsers,
   type UserFilter,
   type UserOrder,
@@ -66,14 +65,11 @@ export async function searchUsers(context: AuthContext, query: URLSearchParams):
     provider: words(query, 'provider'),
     search: words(query, 'search'),
   };
-  const [found, count] = await Promise.all([
-    findUsers(services.database, filter, range).catch((error) => {
-      // The position is text that the column's type does not read.
-      const isUnread = error instanceof DatabaseError && error.sqlstate?.startsWith('22') && range.after !== null;
-      throw isUnread ? badCursor() : error;
-    }),
-    range.after === null ? countUsers(services.database, filter) : null,
-  ]);
+  const { count, ...found } = await findUsers(services.database, filter, range).catch((error) => {
+    // The position is text that the column's type does not read.
+    const isUnread = error instanceof DatabaseError && error.sqlstate?.startsWith('22') && range.after !== null;
+    throw isUnread ? badCursor() : error;
+  });
   const nextCursor = found.next === null ? null : printCursor(found.next, ordering);
   return { users: found.users, nextCursor, total: count?.total ?? null, isEstimate: count?.isEstimate ?? false };
 }
