@@ -1,4 +1,4 @@
-/** Short messages about what was just done, in a corner of the page, with a way to undo it where there is one. */
+/** Short messages about what was just done, at the end of the page, with a way to undo it where there is one. */
 import { Toast } from '@base-ui/react/toast';
 import { CloseIcon } from './icons.tsx';
 import './toasts.css';
