@@ -63,6 +63,16 @@ test('the last requests are listed, filtered, opened with their stages, and new 
   const operations = page.getByRole('grid', { name: 'Operations' });
   await expect.poll(() => operations.getByRole('row', { name: /^FirstProducts query .* 5 0/ }).count()).toBe(1);
   expect(await violations(page)).toEqual([]);
+  for (const [name, at] of [
+    ['Requests', 3],
+    ['Failed', 4],
+  ] as const) {
+    await operations.getByRole('button', { name }).click();
+    await operations.getByRole('columnheader', { name }).waitFor();
+    const cells = operations.locator(`.data-body [role="row"] > :nth-child(${at + 1})`);
+    const shown = (await cells.allTextContents()).map((text) => Number.parseFloat(text));
+    expect(shown).toEqual(shown.toSorted((one, other) => other - one));
+  }
   await operations.getByRole('row', { name: /^FirstProducts/ }).click();
   await page.getByText('5 requests, slowest first').waitFor();
   const took = (await rows.locator('.right').allTextContents()).map((text) => Number.parseFloat(text));

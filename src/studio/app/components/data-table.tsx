@@ -19,8 +19,10 @@ export interface Column<Row> {
   readonly isTitleHidden?: boolean;
   /** Below the title, in small: its type. */
   readonly hint?: string;
-  /** In pixels; the last column takes what is left. */
+  /** In pixels. */
   readonly width: number;
+  /** Takes the width that is left; without one, the last column does. */
+  readonly isWide?: boolean;
   /** Numbers stand at the right. */
   readonly isRight?: boolean;
   /** Names the row for screen readers. */
@@ -78,8 +80,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   useEffect(() => {
     if (isAtEnd) onEnd?.();
   }, [isAtEnd, onEnd]);
+  const wide = columns.findIndex(({ isWide }) => isWide);
   const template = columns
-    .map(({ width }, index) => (index === columns.length - 1 ? `minmax(${width}px, 1fr)` : `${width}px`))
+    .map(({ width }, index) =>
+      index === (wide === -1 ? columns.length - 1 : wide) ? `minmax(${width}px, 1fr)` : `${width}px`,
+    )
     .join(' ');
   const cellId = (row: number, column: number) => `${id}-${row}-${column}`;
   return (

@@ -52,9 +52,7 @@ function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly 
         <td>{userId === null ? recipient : <Link to={`users/${userId}?tab=emails`}>{recipient ?? 'user'}</Link>}</td>
       )}
       <td>
-        <span className={stateBadges[state]}>
-          {state === 'captured' ? <Link to="inbox">{state}</Link> : state}
-        </span>{' '}
+        <span className={stateBadges[state]}>{state === 'captured' ? <Link to="inbox">{state}</Link> : state}</span>{' '}
         {event !== null && <span className="badge">{event}</span>}
       </td>
       <td data-title="Attempts: ">

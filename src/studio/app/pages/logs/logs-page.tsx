@@ -109,7 +109,7 @@ function Filters({ filter, view: { by = '', order = '' }, requests }: FiltersPro
           { name: 'operation', title: 'Operations' },
         ]}
         chosen={by}
-        onChoose={(name) => choose({ by: name })}
+        onChoose={(name) => choose({ by: name, order: '' })}
       />
       <Choice
         label="Requests"
@@ -186,11 +186,13 @@ function Found({ found, filter, view: { request: chosen = '', by = '', order = '
       <div className="logs-body">
         <section className="logs-list" aria-label="Operations">
           <p className="logs-news soft small">
-            <Reach {...found} /> by operation, most time first
+            <Reach {...found} /> by operation
           </p>
           <OperationsTable
             requests={found.requests}
             isNarrow={isNarrow}
+            order={order}
+            onOrder={(name) => goTo(placeOf({ ...filter, by, order: name }), { replace: true })}
             onOpen={(text) => goTo(placeOf({ ...filter, text, order: 'slowest' }))}
           />
         </section>
@@ -299,7 +301,8 @@ function columnsFor({
     {
       name: 'operation',
       title: 'Request',
-      width: isNarrow ? 140 : isBeside ? 220 : 300,
+      width: isNarrow ? 140 : isBeside ? 200 : 300,
+      isWide: true,
       isRowHeader: true,
       cell: nameCell,
     },

@@ -8,66 +8,86 @@ import { nameOf } from './name-of.ts';
 interface OperationsTableProps {
   readonly requests: readonly RecentRequest[];
   readonly isNarrow: boolean;
+  /** The figure whose highest comes first; another text: the total time. */
+  readonly order: string;
+  readonly onOrder: (name: string) => void;
   /** Opens the requests of an operation. @param text What finds them. */
   readonly onOpen: (text: string) => void;
 }
 
+const figures = ['median', 'p95', 'count', 'failed', 'total'] as const;
+
+type Figure = (typeof figures)[number];
+
 interface OperationRow {
   readonly name: string;
   readonly type: string | null;
-  readonly count: number;
-  readonly failed: number;
-  readonly medianMs: number;
-  readonly p95Ms: number;
-  readonly totalMs: number;
+  readonly figures: Readonly<Record<Figure, number>>;
   /** What finds its requests. */
   readonly text: string;
 }
 
-/** The table; those that took most time together come first. */
-export function OperationsTable({ requests, isNarrow, onOpen }: OperationsTableProps) {
-  const columns = useMemo(() => columnsFor(isNarrow), [isNarrow]);
-  const rows = useMemo(() => rowsOf(requests), [requests]);
+/** The table. */
+export function OperationsTable({ requests, isNarrow, order, onOrder, onOpen }: OperationsTableProps) {
+  const by = figures.find((name) => name === order) ?? 'total';
+  const columns = useMemo(() => columnsFor(isNarrow, by), [isNarrow, by]);
+  const operations = useMemo(() => rowsOf(requests), [requests]);
+  const rows = useMemo(
+    () => operations.toSorted((one, other) => other.figures[by] - one.figures[by]),
+    [operations, by],
+  );
   return (
     <DataTable
       label="Operations"
       columns={columns}
       rows={rows}
       keyOf={({ name, type }) => `${name} ${type}`}
+      onOrder={({ name }) => onOrder(name)}
       onOpen={({ text }) => onOpen(text)}
       isOpenedByClick
     />
   );
 }
 
-const columnsFor = (isNarrow: boolean): readonly Column<OperationRow>[] => [
-  {
-    name: 'operation',
-    title: 'Operation',
-    width: isNarrow ? 150 : 300,
-    isRowHeader: true,
-    cell: ({ name, type }) => (
-      <>
-        {name} <span className="soft small">{type}</span>
-      </>
-    ),
-  },
-  { name: 'median', title: 'Median', width: 92, isRight: true, cell: ({ medianMs }) => durationText(medianMs) },
-  { name: 'p95', title: 'p95', width: 92, isRight: true, cell: ({ p95Ms }) => durationText(p95Ms) },
-  { name: 'count', title: 'Requests', width: 96, isRight: true, cell: ({ count }) => count.toLocaleString() },
-  {
-    name: 'failed',
-    title: 'Failed',
-    width: 82,
+function columnsFor(isNarrow: boolean, by: Figure): readonly Column<OperationRow>[] {
+  const figure = (name: Figure, title: string, width: number): Column<OperationRow> => ({
+    name,
+    title,
+    width,
     isRight: true,
-    cell: ({ failed }) => (failed === 0 ? <span className="soft">0</span> : <span className="fault">{failed}</span>),
-  },
-  { name: 'total', title: 'Total time', width: 104, cell: ({ totalMs }) => durationText(totalMs) },
-];
+    order: name === by ? 'descending' : null,
+    cell: (row) => figureCell(name, row.figures[name]),
+  });
+  return [
+    {
+      name: 'operation',
+      title: 'Operation',
+      width: isNarrow ? 150 : 300,
+      isWide: true,
+      isRowHeader: true,
+      cell: ({ name, type }) => (
+        <>
+          {name} <span className="soft small">{type}</span>
+        </>
+      ),
+    },
+    figure('median', 'Median', 104),
+    figure('p95', 'p95', 92),
+    figure('count', 'Requests', 112),
+    figure('failed', 'Failed', 96),
+    figure('total', 'Total time', 120),
+  ];
+}
+
+function figureCell(name: Figure, value: number) {
+  if (name === 'count') return value.toLocaleString();
+  if (name !== 'failed') return durationText(value);
+  return <span className={value === 0 ? 'soft' : 'fault'}>{value.toLocaleString()}</span>;
+}
 
 function rowsOf(requests: readonly RecentRequest[]): readonly OperationRow[] {
   const same = Map.groupBy(requests, (request) => `${nameOf(request)} ${request.operationType}`);
-  return [...same.values()].map(toRow).sort((one, other) => other.totalMs - one.totalMs);
+  return [...same.values()].map(toRow);
 }
 
 function toRow(all: readonly RecentRequest[]): OperationRow {
@@ -77,11 +97,13 @@ function toRow(all: readonly RecentRequest[]): OperationRow {
   return {
     name: nameOf(first),
     type: first.operationType,
-    count: all.length,
-    failed: all.filter(hasFailed).length,
-    medianMs: at(0.5),
-    p95Ms: at(0.95),
-    totalMs: times.reduce((sum, ms) => sum + ms, 0),
+    figures: {
+      median: at(0.5),
+      p95: at(0.95),
+      count: all.length,
+      failed: all.filter(hasFailed).length,
+      total: times.reduce((sum, ms) => sum + ms, 0),
+    },
     text: first.operation ?? first.path ?? '',
   };
 }

@@ -156,6 +156,7 @@ function columnsOf(place: ListPlace): readonly Column<StudioUser>[] {
       name: 'email',
       title: 'User',
       width: 280,
+      isWide: true,
       isRowHeader: true,
       cell: (user) => (
         <Link to={placeOf(place, user.id)} tabIndex={-1} title={nameOf(user)}>
