@@ -580,10 +580,10 @@ test('a text that a spreadsheet would run as a formula is marked in CSV, and com
   const marked = texts.map((text) => (['-1', '-1.5e3', "'", '1', 'a,b'].includes(text) ? text : `'${text}`));
   expect(bodies).toEqual(marked);
   await studio.database.query('truncate cell_text');
-  await choose('Insert rows of a file …');
-  const dialog = page.getByRole('dialog', { name: 'Insert rows of a file into CellText' });
+  await choose('Import CSV or JSON …');
+  const dialog = page.getByRole('dialog', { name: 'Import rows into CellText' });
   const given = { name: 'cells.csv', mimeType: 'text/plain', buffer: Buffer.from(csv) };
-  await dialog.getByLabel('CSV with a head').setInputFiles(given);
+  await dialog.getByLabel('CSV with a header row').setInputFiles(given);
   await dialog.getByRole('button', { name: /^Insert/ }).click();
   await page.getByText(`Inserted ${texts.length} rows.`).waitFor();
   const rows = await studio.database.query('select body from cell_text order by id');
@@ -611,15 +611,17 @@ test('a live view shows a row that is inserted elsewhere without a reload', asyn
 });
 
 test('a file of rows is looked at, inserted in batches, and what is refused is told by row', async () => {
-  await studio.database.query(`create table part (id int primary key, name text, price numeric, tags text[] default '{none}');
+  await studio.database.query(`create table part (id int primary key, name text, price numeric, tags text[] default '{none}', unit_name text);
     grant select, insert on part to service_role`);
   const { page, problems } = await studio.visit('data/Part?as=service');
   await page.getByRole('heading', { name: 'No rows yet' }).waitFor();
   await page.getByRole('button', { name: 'More', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Insert rows of a file …' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Insert rows of a file into Part' });
+  await page.getByRole('menuitem', { name: 'Import CSV or JSON …' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Import rows into Part' });
   const give = (name: string, text: string) =>
-    dialog.getByLabel('CSV with a head').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+    dialog
+      .getByLabel('CSV with a header row')
+      .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
   await give('wrong.csv', 'id,name\r\nx,One\r\n');
   await dialog.getByText('Line 2: id is “x”. Write a number.').waitFor();
   expect(await dialog.getByRole('button', { name: /^Insert/ }).isDisabled()).toBe(true);
@@ -634,14 +636,18 @@ test('a file of rows is looked at, inserted in batches, and what is refused is t
     page.waitForEvent('download'),
     dialog.getByRole('button', { name: 'Save what is left (1 row)' }).click(),
   ]);
-  expect(readFileSync((await left.path())!, 'utf8')).toBe('id,name,price,tags\r\n120,Twice,,\r\n');
+  expect(readFileSync((await left.path())!, 'utf8')).toBe('id,name,price,tags,unitName\r\n120,Twice,,,\r\n');
   await give('lines.csv', 'id,name\r\n300,"Over\r\ntwo lines"\r\n\r\n301,a,b\r\nx,c\r\n');
-  await dialog.getByText('Line 5: 3 cells, but the head has 2.').waitFor();
+  await dialog.getByText('Line 5: 3 cells, but the header row has 2.').waitFor();
   await dialog.getByText('Line 6: id is “x”. Write a number.').waitFor();
-  expect(await studio.database.query('select * from part where id in (1, 151) order by id')).toEqual([
+  expect(
+    await studio.database.query('select id, name, price, tags from part where id in (1, 151) order by id'),
+  ).toEqual([
     { id: 1, name: 'Part, "0"', price: '1.50', tags: ['a'] },
     { id: 151, name: null, price: null, tags: ['none'] },
   ]);
+  await give('dump.csv', 'id,unit_name\n400,pair\n');
+  await dialog.getByRole('columnheader', { name: 'unitName' }).waitFor();
   await give('more.json', JSON.stringify([{ id: 200, name: 'Of JSON', tags: ['b', 'c'] }]));
   await dialog.getByRole('button', { name: 'Insert 1 row' }).click();
   await page.getByText('Inserted 1 row.').waitFor();

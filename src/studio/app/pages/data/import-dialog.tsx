@@ -2,6 +2,7 @@
 import { useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
+import { Rows } from '../../components/rows.tsx';
 import { say } from '../../components/toasts.tsx';
 import { ApiError } from '../../shared/api.ts';
 import { OperationError } from '../../shared/graphql.ts';
@@ -80,8 +81,8 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
   const problems = [...(file?.faults ?? []), ...refused];
   const names = [...new Set((file?.objects ?? []).slice(0, shownRows).flatMap((row) => Object.keys(row)))];
   return (
-    <Dialog title={`Insert rows of a file into ${table.name}`} onClose={onClose} isWide>
-      <label htmlFor={id}>CSV with a head, or a JSON list of objects</label>
+    <Dialog title={`Import rows into ${table.name}`} onClose={onClose} isWide>
+      <label htmlFor={id}>CSV with a header row, or a JSON list of objects</label>
       <input
         id={id}
         type="file"
@@ -98,14 +99,17 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
           <p>
             {rowsOf(file.objects.length)} with {names.join(', ')}.
             {file.ignored.length > 0 &&
-              ` Left out, because ${table.role} cannot insert them: ${file.ignored.join(', ')}.`}
+              ` Left out, because ${table.role} can insert no such column: ${file.ignored.join(', ')}.`}
           </p>
-          <pre className="source">
-            {file.objects
-              .slice(0, shownRows)
-              .map((row) => names.map((name) => textOf(row[name] ?? null)).join('  '))
-              .join('\n')}
-          </pre>
+          <Rows label="First rows" columns={names}>
+            {file.objects.slice(0, shownRows).map((row, index) => (
+              <tr key={file.places[index]}>
+                {names.map((name) => (
+                  <td key={name}>{name in row ? textOf(row[name]) : ''}</td>
+                ))}
+              </tr>
+            ))}
+          </Rows>
         </>
       )}
       <div role="status">{done !== null && `${rowsOf(done)} inserted${isBusy ? ' so far' : ''}.`}</div>

@@ -68,7 +68,7 @@ export function MoreMenu({ table, place, rows, chosen }: MoreMenuProps) {
             { title: 'Save all as CSV', run: () => setExporting('csv') },
             { title: 'Save all as JSON', run: () => setExporting('json') },
           ],
-          ...(table.insert === null ? [] : [[{ title: 'Insert rows of a file …', run: () => setImporting(true) }]]),
+          ...(table.insert === null ? [] : [[{ title: 'Import CSV or JSON …', run: () => setImporting(true) }]]),
         ]}
       />
       {isImporting && (

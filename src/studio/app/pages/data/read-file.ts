@@ -34,7 +34,12 @@ const shownLength = 40;
 /** @throws SyntaxError for JSON that is none, and a quote that is not closed */
 export function readFileRows(table: RoleTable, name: string, text: string): FileRows {
   const { rows, places, faults: known } = name.toLowerCase().endsWith('.json') ? readJsonRows(text) : readCsvRows(text);
-  const columns = new Map(table.columns.filter(({ insert }) => insert !== null).map((column) => [column.name, column]));
+  const inserted = table.columns.filter(({ insert }) => insert !== null);
+  // A file of a dump has the names of SQL; where one is also another column's name in the API, that one counts.
+  const columns = new Map([
+    ...inserted.map((column) => [column.column, column] as const),
+    ...inserted.map((column) => [column.name, column] as const),
+  ]);
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const faults: FileFault[] = [];
   const objects = rows.map((row, index) => {
@@ -47,7 +52,7 @@ export function readFileRows(table: RoleTable, name: string, text: string): File
         // An empty cell is left to the default.
         if (column === undefined || value === undefined) return [];
         const wrong = typeof value === 'string' ? faultOfText(value, column, table) : null;
-        if (wrong === null) return [[key, toInput(value, column, table)]];
+        if (wrong === null) return [[column.name, toInput(value, column, table)]];
         const shown = `${value}`.length > shownLength ? `${`${value}`.slice(0, shownLength)}…` : `${value}`;
         faults.push({ place, message: `${key} is “${shown}”. ${wrong}` });
         return [];
@@ -101,7 +106,7 @@ function readCsvRows(text: string): ReadRows {
   const names = (head?.cells ?? []).map((name) => name ?? '');
   const places = rest.map((row) => `Line ${row.line}`);
   const faults = rest.map(({ cells }) =>
-    cells.length === names.length ? null : `${cells.length} cells, but the head has ${names.length}.`,
+    cells.length === names.length ? null : `${cells.length} cells, but the header row has ${names.length}.`,
   );
   const rows = rest.map(({ cells }) => Object.fromEntries(names.map((name, index) => [name, cells[index]])));
   return { rows, places, faults };
