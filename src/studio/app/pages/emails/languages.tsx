@@ -1,10 +1,10 @@
 /** The languages of an email: the email itself and its translations; adds languages. */
-import { useId, useState } from 'react';
+import { useId } from 'react';
 import type { RenderedDraft } from '../../../../management/templates/draft-schemas.ts';
 import { canonicalTag, languageNamed, unknownLanguage } from '../../../../shared/language-tag.ts';
-import { Dialog } from '../../components/dialog.tsx';
-import { Fault } from '../../components/problem.tsx';
-import { onSubmit, useAnswer } from '../../shared/requests.ts';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { ApiError } from '../../shared/api.ts';
+import { useAnswer } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import {
@@ -75,29 +75,20 @@ interface AddLanguageDialogProps {
 
 /** Asks for another language. */
 export function AddLanguageDialog({ onAdd, onClose }: AddLanguageDialogProps) {
-  const [problem, setProblem] = useState<string | null>(null);
   const id = useId();
-  const submit = onSubmit(({ locale = '' }) => {
+  const add = ({ locale = '' }: Readonly<Record<string, string>>): void => {
     const tag = knownTag(languageNamed(locale) ?? locale);
-    if (tag !== null) onAdd(tag);
-    else setProblem('There is no such language. Examples: de, pt-BR, French.');
-  });
+    if (tag === null) throw new ApiError(400, 'no_language', 'There is no such language. Examples: de, pt-BR, French.');
+    onAdd(tag);
+  };
   return (
-    <Dialog title="Add language" onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <label htmlFor={id}>Language tag</label>
-        <input id={id} name="locale" required maxLength={100} placeholder="de or pt-BR" spellCheck={false} />
-        <p className="soft small">
-          The editor starts with the main text. For a text left empty, readers get what they get now.
-        </p>
-        <Fault>{problem}</Fault>
-        <div className="row end">
-          <button type="submit" className="primary">
-            Add
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Add language" action="Add" onTake={add} onClose={onClose}>
+      <label htmlFor={id}>Language tag</label>
+      <input id={id} name="locale" required maxLength={100} placeholder="de or pt-BR" spellCheck={false} />
+      <p className="soft small">
+        The editor starts with the main text. For a text left empty, readers get what they get now.
+      </p>
+    </FormDialog>
   );
 }
 

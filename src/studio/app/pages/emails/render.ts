@@ -2,6 +2,7 @@
 import { useRef } from 'react';
 import type { RenderedDraft } from '../../../../management/templates/draft-schemas.ts';
 import { useAnswer } from '../../shared/requests.ts';
+import { useRested } from '../../shared/rested.ts';
 import { askProject } from '../../shared/session.ts';
 import { type AuthConfig, type DescribedEmail, type EmailTexts, partialsIn } from './described.ts';
 
@@ -40,17 +41,14 @@ export function draftOf(
   return { email: 'recovery', content: `{{ template "${partial}" . }}`, text: '', partials };
 }
 
-const pauseMs = 200;
-
 /** Renders a draft, and again when it or what is stored changes. @param draft As `draftOf` makes it. */
 export function usePreview(
   draft: Readonly<Record<string, unknown>>,
   { version }: { readonly version: string },
 ): Preview {
   const last = useRef<Pick<Preview, 'html' | 'text'>>({ html: null, text: null });
-  const { value: rendered, problem } = useAnswer(`${version} ${JSON.stringify(draft)}`, async (signal) => {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    signal.throwIfAborted();
+  const rested = useRested(JSON.stringify(draft));
+  const { value: rendered, problem } = useAnswer(`${version} ${rested}`, async (signal) => {
     const request = { method: 'POST', body: draft, signal } as const;
     const { body } = await askProject<RenderedDraft>('config/auth/emails/render', request);
     last.current = { html: body.content.output ?? last.current.html, text: body.text ?? last.current.text };

@@ -1,9 +1,8 @@
 /** Creates an access token and shows it once. */
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Fault } from '../../components/problem.tsx';
-import { useTask } from '../../shared/requests.ts';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { askProject, useScopes } from '../../shared/session.ts';
 import { possibleEnds, scopes } from './token.ts';
 
@@ -17,8 +16,15 @@ interface CreateDialogProps {
 /** The dialog: a form, then the token. */
 export function CreateDialog({ latestEnd, onCreated, onClose }: CreateDialogProps) {
   const [token, setToken] = useState<string | null>(null);
-  const created = (text: string): void => {
-    setToken(text);
+  const own = useScopes();
+  const id = useId();
+  const [ends] = useState(() => possibleEnds(latestEnd));
+  const create = async (fields: Readonly<Record<string, string>>) => {
+    const { expiresAt = null } = ends[Number(fields.end)] ?? {};
+    const chosen = scopes.map(({ name }) => name).filter((name) => fields[name] === 'on');
+    const body = { name: fields.name, scopes: chosen, expiresAt };
+    const answer = await askProject<{ readonly token: string }>('access-tokens', { method: 'POST', body });
+    setToken(answer.body.token);
     onCreated();
   };
   if (token !== null) {
@@ -37,34 +43,7 @@ export function CreateDialog({ latestEnd, onCreated, onClose }: CreateDialogProp
     );
   }
   return (
-    <Dialog title="Create access token" onClose={onClose}>
-      <CreateForm latestEnd={latestEnd} onCreated={created} />
-    </Dialog>
-  );
-}
-
-interface CreateFormProps {
-  readonly latestEnd: string | null;
-  readonly onCreated: (token: string) => void;
-}
-
-function CreateForm({ latestEnd, onCreated }: CreateFormProps) {
-  const { problem, isBusy, run } = useTask();
-  const own = useScopes();
-  const id = useId();
-  const [ends] = useState(() => possibleEnds(latestEnd));
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const { expiresAt = null } = ends[Number(fields.get('end'))] ?? {};
-    const body = { name: String(fields.get('name')).trim(), scopes: fields.getAll('scope'), expiresAt };
-    void run(async () => {
-      const answer = await askProject<{ readonly token: string }>('access-tokens', { method: 'POST', body });
-      onCreated(answer.body.token);
-    });
-  };
-  return (
-    <form className="stack" onSubmit={submit}>
+    <FormDialog title="Create access token" action="Create token" onTake={create} onClose={onClose}>
       <label htmlFor={`${id}-name`}>Name</label>
       <input id={`${id}-name`} name="name" required maxLength={200} autoComplete="off" placeholder="release pipeline" />
       <fieldset className="scopes stack">
@@ -73,8 +52,7 @@ function CreateForm({ latestEnd, onCreated }: CreateFormProps) {
           <label key={name}>
             <input
               type="checkbox"
-              name="scope"
-              value={name}
+              name={name}
               disabled={!own.includes(name)}
               defaultChecked={name === 'auth_config:read' && own.includes(name)}
             />
@@ -93,12 +71,6 @@ function CreateForm({ latestEnd, onCreated }: CreateFormProps) {
           </option>
         ))}
       </select>
-      <Fault>{problem?.message}</Fault>
-      <div className="row end">
-        <button type="submit" className="primary" disabled={isBusy}>
-          Create token
-        </button>
-      </div>
-    </form>
+    </FormDialog>
   );
 }
