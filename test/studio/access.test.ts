@@ -142,6 +142,20 @@ test('whose token lacks the scope learns in the dialog how to get one, and appli
   expect(problems).toEqual([]);
 });
 
+test('a policy is drafted for a role that policies concern, beside those that are there', async () => {
+  const { page } = await studio.visit('access/public/diary?role=service_role');
+  const policies = page.getByRole('region', { name: 'Policies' });
+  // As the catalog has it, without the parentheses that it puts around.
+  await expect.poll(() => policies.textContent()).toContain('using (user_id = auth.uid());');
+  expect(await policies.getByRole('button', { name: 'Draft a policy' }).count()).toBe(0);
+  await page.getByRole('radio', { name: 'authenticated' }).click();
+  await policies.getByRole('button', { name: 'Draft a policy for authenticated' }).click();
+  await page.getByRole('button', { name: 'Changes 1' }).click();
+  expect(await page.getByRole('textbox', { name: 'Statement 1' }).inputValue()).toBe(
+    'create policy "authenticated reads own rows" on public.diary\n  for select to authenticated\n  using (user_id = (select auth.uid()));',
+  );
+});
+
 test('a view that reads past row security is marked, and functions say whose rights they have', async () => {
   const { page } = await studio.visit('access/public/diary_titles?role=anon');
   await page.getByText(/^This view reads with the rights of \w+, past the row security/).waitFor();

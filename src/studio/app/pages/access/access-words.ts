@@ -139,6 +139,13 @@ function listed({ columns }: AccessTable, some: readonly string[]): string {
   return some.length === columns.length ? '' : ` (${some.map(quoteName).join(', ')})`;
 }
 
+/** The beginning of a further policy for the role; null where policies do not decide what it reaches. */
+export function policyDraft(table: AccessTable, role: AccessRole): Remedy | null {
+  const isExempt = table.rights.find((each) => each.role === role.name)?.isExempt === true;
+  if (isExempt || (table.kind !== 'table' && table.kind !== 'partitioned_table')) return null;
+  return { title: 'Draft a policy', sql: policySkeleton(table, role, 'select') };
+}
+
 /** What switches row security, or whose rights a view has. */
 export function tableRemedies({ object, kind, rowSecurity, runsAs }: AccessTable): readonly Remedy[] {
   if (runsAs !== null) {
@@ -186,8 +193,8 @@ export function printPolicy({ object }: AccessTable, policy: AccessPolicy, forma
     `create policy ${quoteName(name)} on ${object}`,
     ...(isPermissive ? [] : ['  as restrictive']),
     `  for ${command} to ${roles.map((role) => (role === 'public' ? role : quoteName(role))).join(', ')}`,
-    ...(using === null ? [] : [`  using ${format(using)}`]),
-    ...(check === null ? [] : [`  with check ${format(check)}`]),
+    ...(using === null ? [] : [`  using ${format(bare(using))}`]),
+    ...(check === null ? [] : [`  with check ${format(bare(check))}`]),
   ]
     .join('\n')
     .concat(';');
@@ -195,4 +202,19 @@ export function printPolicy({ object }: AccessTable, policy: AccessPolicy, forma
 
 function inParentheses(condition: string): string {
   return `(${condition})`;
+}
+
+/** The catalog puts a condition in parentheses of its own. */
+function bare(condition: string): string {
+  let depth = 0;
+  // Texts and quoted names have parentheses that count for nothing.
+  for (const [token, index] of [...condition.matchAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]/g)].map(
+    (found) => [found[0], found.index] as const,
+  )) {
+    if (token === '(') depth += 1;
+    else if (token === ')') depth -= 1;
+    if (depth === 0)
+      return condition.startsWith('(') && index === condition.length - 1 ? condition.slice(1, -1) : condition;
+  }
+  return condition;
 }

@@ -13,6 +13,7 @@ import {
   explain,
   isWhole,
   kindWords,
+  policyDraft,
   printPolicy,
   type Remedy,
   remedyOf,
@@ -35,6 +36,7 @@ export function TableAccess({ overview, table, role: wanted, query }: TableAcces
   const role = overview.roles.find(({ name }) => name === wanted) ?? overview.roles[0];
   const rights = table.rights.find((each) => each.role === role?.name);
   const warning = warnOf(table);
+  const draft = role === undefined ? null : policyDraft(table, role);
   if (role === undefined || rights === undefined) return null;
   return (
     <div className="chosen table-access stack">
@@ -85,7 +87,10 @@ export function TableAccess({ overview, table, role: wanted, query }: TableAcces
       </Rows>
       <ColumnAccess key={`${table.object} ${role.name}`} {...{ table, role, rights }} />
       <section className="stack" aria-label="Policies">
-        <h3>Policies</h3>
+        <div className="spread">
+          <h3>Policies</h3>
+          {draft !== null && <RemedyButton remedy={draft} what={`for ${role.name}`} />}
+        </div>
         {table.policies.length === 0 && <p className="soft">None.</p>}
         {table.policies.map((policy) => (
           <Policy key={policy.name} table={table} policy={policy} />

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Breakable } from '../../components/breakable.tsx';
 import { Link } from '../../components/link.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
-import type { RoleSchema, SchemaTable } from '../../shared/role-schema.ts';
+import { partMissing, type RoleSchema, type SchemaTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
 import { type DataPlace, placeOf } from './data-place.ts';
 
@@ -27,6 +27,7 @@ export function TableNav({ schema, place }: TableNavProps) {
   const tables = schema.tables
     .filter(({ name, object }) => `${name} ${object}`.toLowerCase().includes(part))
     .toSorted((one, other) => one.name.localeCompare(other.name));
+  const { hidden } = partMissing(schema);
   const list = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: for each table that is chosen, here or elsewhere
   useEffect(() => {
@@ -56,6 +57,12 @@ export function TableNav({ schema, place }: TableNavProps) {
         <div className="empty" role="status">
           <p>{part === '' ? `${schema.role} sees no tables.` : `No table matches “${wanted}”.`}</p>
         </div>
+      )}
+      {hidden.length > 0 && (
+        <Link to={`schema?${new URLSearchParams({ role: schema.role, view: 'hidden' })}`}>
+          <span className="soft small">Hidden from {schema.role}</span>
+          <span className="badge">{hidden.length}</span>
+        </Link>
       )}
     </nav>
   );

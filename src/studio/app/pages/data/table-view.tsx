@@ -91,6 +91,7 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
   const remove = (some: readonly Row[]): void => {
     if (table.delete !== null && some.length > 0) setDeleting(some);
   };
+  const isReadOnly = [table.insert, table.update, table.delete].every((field) => field === null);
   return (
     <>
       <header className="page-head data-bar">
@@ -98,6 +99,11 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
           <ToTables place={place} />
           <h2>{table.name}</h2>
           <Count rows={rows} />
+          {isReadOnly && (
+            <Link className="small" to={accessOf(table, schema.role)}>
+              {schema.role} only reads
+            </Link>
+          )}
         </div>
         <div className="row">
           {chosen.size > 0 && (
