@@ -4,16 +4,16 @@
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { holdFunction, takeLock, untilHeld } from '../support/busy.ts';
 import { anonKey, secret } from '../support/http.ts';
 import { pathOfPerson } from '../support/install-packages.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { openFolder, root } from './person.ts';
+import { openFolder } from './person.ts';
 import { familyOf, startFamily, untilGone } from './process-family.ts';
 
 const database = await createDatabase(holdFunction);
-const launcher = join(root, 'bin/pgreflect.js');
+const { launcher } = inject('programs');
 const serving = ['node', launcher, 'serve', '--port', '0'];
 const variables = {
   DATABASE_URL: database.urlAs('authenticator', 'test'),

@@ -6,7 +6,18 @@
  * themselves run.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -14,13 +25,13 @@ import { pathToFileURL } from 'node:url';
 export interface Programs {
   readonly main: string;
   readonly gatewayChild: string;
+  /** `bin/pgreflect.js`. */
+  readonly launcher: string;
 }
 
 const root = join(import.meta.dirname, '../..');
-const sources: Programs = {
-  main: join(root, 'src/main.ts'),
-  gatewayChild: join(import.meta.dirname, 'gateway-child.ts'),
-};
+const modules = { main: join(root, 'src/main.ts'), gatewayChild: join(import.meta.dirname, 'gateway-child.ts') };
+const sources: Programs = { ...modules, launcher: join(root, 'bin/pgreflect.js') };
 const cache = join(root, 'node_modules/.cache/programs');
 
 /** Packages with a binary or threads of their own, and `pg`, at which sent-statements.ts listens. */
@@ -34,11 +45,19 @@ export async function bundlePrograms(): Promise<Programs> {
     mkdirSync(cache, { recursive: true });
     removeOld();
     const fresh = mkdtempSync(join(cache, 'fresh-'));
-    await bundle(fresh, target);
-    // Another run may have been faster.
-    if (!existsSync(target)) renameSync(fresh, target);
+    // As the package has them.
+    await bundle(join(fresh, 'dist'), join(target, 'dist'));
+    cpSync(dirname(sources.launcher), join(fresh, 'bin'), { recursive: true });
+    writeFileSync(join(fresh, 'package.json'), '{"type": "module"}');
+    try {
+      renameSync(fresh, target);
+    } catch (error) {
+      // Another run was faster.
+      if (!existsSync(target)) throw error;
+    }
   }
-  return { main: join(target, 'main.mjs'), gatewayChild: join(target, 'gatewayChild.mjs') };
+  const at = (name: string) => join(target, name);
+  return { main: at('dist/main.js'), gatewayChild: at('dist/gatewayChild.js'), launcher: at('bin/pgreflect.js') };
 }
 
 /** Not those that another run may use. */
@@ -53,7 +72,8 @@ function digestOfSources(): string {
   const names = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.name.endsWith('.ts') && !entry.parentPath.includes('studio/app'))
     .map((entry) => join(entry.parentPath, entry.name));
-  const others = [sources.gatewayChild, import.meta.filename, join(root, 'package-lock.json')];
+  const launching = readdirSync(dirname(sources.launcher)).map((name) => join(dirname(sources.launcher), name));
+  const others = [modules.gatewayChild, import.meta.filename, join(root, 'package-lock.json'), ...launching];
   for (const name of [...names.sort(), ...others]) digest.update(`${name}\n`).update(readFileSync(name));
   return digest.digest('hex').slice(0, 20);
 }
@@ -61,7 +81,7 @@ function digestOfSources(): string {
 /** @param target Where it is going to be, for workers to be started from. */
 async function bundle(outDir: string, target: string): Promise<void> {
   const { build } = await import('vite');
-  const transform = (code: string, id: string) => withPlaces(code, id)?.replace('../../main.ts', `${target}/main.mjs`);
+  const transform = (code: string, id: string) => withPlaces(code, id)?.replace('../../main.ts', `${target}/main.js`);
   await build({
     configFile: false,
     logLevel: 'error',
@@ -75,8 +95,8 @@ async function bundle(outDir: string, target: string): Promise<void> {
       minify: false,
       target: 'esnext',
       rolldownOptions: {
-        input: { ...sources },
-        output: { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
+        input: modules,
+        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },
     },
   });
