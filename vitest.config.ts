@@ -19,7 +19,8 @@ export default defineConfig({
     setupFiles: ['test/support/each-file.ts'],
     pool: 'forks',
     // Node reads our TypeScript as it is, and keeps what it compiled: nothing is transformed before.
-    experimental: { viteModuleRunner: false },
+    // Nothing is mocked either, so no module is looked through for that.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // More than there are processors: much of the time a test waits, for a process, a server or a time limit.
     maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
