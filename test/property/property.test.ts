@@ -10,9 +10,9 @@ import { createDatabase } from '../support/postgres.ts';
 import { createRandom } from './random.ts';
 import { runWorld } from './run-world.ts';
 
-const operations = Number(process.env.PROPERTY_OPERATIONS ?? 300);
+const operations = Number(process.env.PROPERTY_OPERATIONS ?? 150);
 // Short runs are the same each time, so that no change fails by what another one did; long ones look further.
-const seed = Number(process.env.PROPERTY_SEED ?? (operations > 300 ? Date.now() % 1_000_000_000 : 21));
+const seed = Number(process.env.PROPERTY_SEED ?? (operations > 150 ? Date.now() % 1_000_000_000 : 21));
 /** Each world keeps an executor with its connections until the end: a long run has larger worlds instead of more. */
 const operationsPerWorld = Math.max(150, Math.ceil(operations / 20));
 const database = await createDatabase();

@@ -14,8 +14,8 @@ import { runWrites } from './run-writes.ts';
 import { telling } from './statements.ts';
 import { generateWorld } from './world.ts';
 
-const writes = Number(process.env.WRITES ?? 300);
-const seed = Number(process.env.WRITES_SEED ?? (writes > 300 ? Date.now() % 1_000_000_000 : 21));
+const writes = Number(process.env.WRITES ?? 150);
+const seed = Number(process.env.WRITES_SEED ?? (writes > 150 ? Date.now() % 1_000_000_000 : 21));
 const writesPerPart = 1000;
 const worldsPerPart = writes > writesPerPart ? 12 : 5;
 // Without the trigger, each refused write waits until the catalog is compared again.
