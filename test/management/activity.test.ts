@@ -73,7 +73,7 @@ test('requests are found by what they were, how they ended, how long they took, 
   expect(await found('failed=true&id=:1')).toMatchObject({
     id: 'wrong:1',
     codes: ['GRAPHQL_VALIDATION_FAILED'],
-    operation: null,
+    operation: 'Wrong',
   });
   const ids = async (query: string) => (await read(`requests?${query}`)).requests.map(({ id }: { id: string }) => id);
   expect(await ids('id=:1')).toEqual(['wrong:1', 'fine:1']);

@@ -29,11 +29,11 @@ test('the last requests are listed, filtered, opened with their stages, and new 
   expect(await violations(page)).toEqual([]);
   for (let at = 0; at < 5; at += 1) await ask(products, `fine:${at}`);
   await ask('query AllOrders { orderCollection { edges { node { id } } } }', 'as-service', serviceKey);
-  await ask('{ productCollection { edges { node { nothing } } } }', 'wrong');
+  await ask('query Misspelled { productCollection { edges { node { nothing } } } }', 'wrong');
   const table = page.getByRole('grid', { name: 'Last requests' });
   const rows = table.getByRole('row').filter({ has: page.getByRole('rowheader') });
   await expect.poll(() => rows.count()).toBe(7);
-  await expect.poll(() => rows.first().textContent()).toMatch(/POST \/graphql\/v1.*anon200 ?GRAPHQL_VALIDATION_FAILED/);
+  await expect.poll(() => rows.first().textContent()).toMatch(/Misspelled.*anon200 ?GRAPHQL_VALIDATION_FAILED/);
   await page.getByText(/7 requests in the last hour, 1 with an error/).waitFor({ state: 'attached' });
   expect(await violations(page)).toEqual([]);
   await page.mouse.move(5, 5);
@@ -81,6 +81,7 @@ test('the last requests are listed, filtered, opened with their stages, and new 
   await operations.waitFor();
 
   await page.goto(`${studio.url}/studio/logs?request=wrong`);
+  await detail.getByRole('heading', { name: 'Misspelled' }).waitFor();
   await detail.getByText("The document is not valid against the role's schema.").waitFor();
   await page.goto(`${studio.url}/studio/logs?request=fine%3A3`);
   await detail.getByRole('heading', { name: 'FirstProducts' }).waitFor();

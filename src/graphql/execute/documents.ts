@@ -129,6 +129,11 @@ export class Documents {
     return findOperation(document, operationName)?.operation ?? null;
   }
 
+  /** The name of the operation to run, also where its document is not valid; null where it has none. */
+  nameOf(document: PreparedDocument | RefusedDocument, operationName: string | null): string | null {
+    return findOperation(document, operationName)?.name?.value ?? null;
+  }
+
   /** The operation to run. */
   choose(document: PreparedDocument, operationName: string | null): PreparedOperation {
     const operation = findOperation(document, operationName);

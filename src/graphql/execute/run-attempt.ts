@@ -86,13 +86,12 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   const mayDiscover = context.showHints || shared.suggestions;
   const document = shared.documents.prepare(request.query, limits?.maxTokens ?? null, mayDiscover);
   watch.add('parse', parseStart);
-  if (document.kind === 'refused') {
-    if (document.fatal) {
-      return { data: undefined, errors: document.errors, operationName: null, documentHash: document.hash };
-    }
-    return refuse(await withHints(document.errors, document.clues, execution, attempt), document.hash, null);
-  }
   const { hash } = document;
+  if (document.kind === 'refused') {
+    const name = shared.documents.nameOf(document, request.operationName);
+    if (document.fatal) return { data: undefined, errors: document.errors, operationName: name, documentHash: hash };
+    return refuse(await withHints(document.errors, document.clues, execution, attempt), hash, name);
+  }
 
   const compileStart = performance.now();
   const operation = orRefusal(PublicError, () => {
