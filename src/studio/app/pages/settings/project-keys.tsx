@@ -1,4 +1,5 @@
 /** The addresses and public keys of the project: what a client needs, and what verifies its tokens. */
+import { CommandLine } from '../../components/command-line.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
@@ -68,6 +69,14 @@ export function ProjectKeys() {
             ))}
           </Rows>
         )}
+      </NamedGroup>
+      <NamedGroup section="keys" title="Rotate the keys">
+        <p className="soft">
+          On the server, this command adds a key that signs to the file of <code>--jwt-keys</code>, which the gateway
+          reads again, and prints the new API keys for your clients. The earlier keys go on verifying. The guide in
+          docs/rotate-secrets.md has the steps, also from a shared secret to such a file.
+        </p>
+        <CommandLine text="pgreflect keys --rotate --jwt-keys keys.json" />
       </NamedGroup>
     </>
   );
