@@ -180,7 +180,10 @@ function Relationship({ draft, link, to, isAdding, onChange, place, context }: R
               disabled={isBusy}
               onClick={() => void run(async () => add(await readRoleTable(draft.table.role, target), null))}
             >
-              Add a related {target} <span className="visually-hidden">in {name}</span>
+              Add{' '}
+              <span className="visually-hidden">
+                a related {target} in {name}
+              </span>
             </button>
           )}
         </span>
