@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 test('a table shows what each role may do and why not, and collects the SQL that changes it, which works', async () => {
   const { page, problems, foreign } = await studio.visit('access');
-  await page.getByLabel('Search tables').fill('diary');
+  await page.getByLabel('Find a table').fill('diary');
   const grid = page.getByRole('grid', { name: 'Tables and roles' });
   await grid.getByRole('link', { name: 'authenticated: read some, insert none, update none, delete none' }).click();
   await page.getByRole('heading', { name: 'public.diary', exact: true }).waitFor();
@@ -105,7 +105,7 @@ test('whoever has the scope applies the collected SQL, all or none, and sees its
   await page.getByLabel('Access token').fill(await addToken(studio.database, { scopes }));
   await page.getByRole('button', { name: 'Sign in' }).click();
   await followMenu(page, 'Access');
-  await page.getByLabel('Search tables').fill('odd');
+  await page.getByLabel('Find a table').fill('odd');
   const grid = page.getByRole('grid', { name: 'Tables and roles' });
   await grid.getByRole('link', { name: /^anon: .*delete none/ }).click();
   await page.getByRole('button', { name: 'Grant delete anon' }).click();

@@ -47,7 +47,7 @@ export function AccessPage() {
       title="Access"
       head={
         <div className="row">
-          <SearchForm label="Search tables" value={wanted} onType={find} />
+          <SearchForm label="Find a table" value={wanted} onType={find} />
           <button type="button" onClick={() => setOpen(true)}>
             Changes {count > 0 && <span className="badge changed">{count}</span>}
           </button>

@@ -69,7 +69,7 @@ function Data({ roles }: { readonly roles: Roles }) {
           <TableNav schema={schema} place={place} />
           {table === null ? (
             <div className="empty unchosen">
-              <p>Select a table to see its rows as {schema.role} sees them.</p>
+              <p>Select a table to see its rows as {caller.kind === 'user' ? 'the user' : schema.role} sees them.</p>
             </div>
           ) : (
             <TableView key={table} schema={schema} name={table} place={place} />

@@ -240,6 +240,8 @@ interface NoRowsProps {
 }
 
 function NoRows({ table, place, role }: NoRowsProps) {
+  const { kind } = place.caller;
+  const isService = kind === 'service';
   if (place.filter.length > 0) {
     return (
       <Empty title="No row matches the filter">
@@ -250,8 +252,8 @@ function NoRows({ table, place, role }: NoRowsProps) {
     );
   }
   return (
-    <Empty title={place.caller.kind === 'service' ? 'No rows yet' : `${role} sees no rows`}>
-      {place.caller.kind !== 'service' && (
+    <Empty title={isService ? 'No rows yet' : `${kind === 'user' ? 'This user' : role} sees no rows`}>
+      {!isService && (
         <>
           <p>
             {table.rowSecurity
