@@ -271,6 +271,32 @@ describe('a replica that is not well', () => {
   });
 });
 
+test('a mutation that no other server has at the time limit is answered as one whose end is unknown', async () => {
+  const gateway = await start({ ...patient, statementTimeoutMs: 500 });
+  const { primary } = servers;
+  onTestFinished(async () => {
+    await primary.query('alter system reset synchronous_standby_names');
+    await primary.query('select pg_reload_conf()');
+  });
+  await primary.query("alter system set synchronous_standby_names = 'away'");
+  await primary.query('select pg_reload_conf()');
+  const holding = `select count(*) > 0 as waits from pg_stat_activity where wait_event = 'SyncRep'`;
+  let id = 100;
+  await eventually(
+    async () => {
+      id += 1;
+      void primary.query(`insert into note values (${id}, 'waits')`);
+      return (await primary.query(holding))[0];
+    },
+    { waits: true },
+  );
+  // Without a failover the row is there, and with one it is lost.
+  expect((await gateway.ask(insert(99, 'waits, too'))).body).toMatchObject({
+    data: null,
+    errors: [{ extensions: { code: 'TIMEOUT', outcome: 'unknown' } }],
+  });
+});
+
 test('with another database in the place of the primary nothing is asked of the replicas of the one before', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'pgreflect-other-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));

@@ -62,6 +62,7 @@ function tell(
         return true;
       },
       handleComplete: () => void told.push('complete'),
+      handleNotice: () => {},
       handleEndOfRead: () => {},
     };
   }
@@ -169,7 +170,13 @@ test('A receiver that fails loses its connection, and not the process', () => {
   const fail = () => {
     throw new Error('as asked');
   };
-  const others = { handleLongRow: fail, handleLargeRow: fail, handleComplete: fail, handleEndOfRead: fail };
+  const others = {
+    handleLongRow: fail,
+    handleLargeRow: fail,
+    handleComplete: fail,
+    handleNotice: fail,
+    handleEndOfRead: fail,
+  };
   reader.receiver = { handleRow: fail, ...others };
   reader.read(dataRow('x'), dataRow('x').length);
   expect(problem?.message).toBe('as asked');

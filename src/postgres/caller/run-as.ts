@@ -47,9 +47,10 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
       continue;
     }
     if (attempt.cancelled === 'size') throw failure('too_large', 1, 'The response exceeds the size limit.');
-    // Its rows were dropped. A mutation is committed all the same, and reports that.
-    if (attempt.cancelled !== null && attempt.outcome.kind === 'done' && !options.mutation) {
-      throw givenUp(attempt.cancelled, 1, 'the answer was whole');
+    if (attempt.cancelled !== null && attempt.outcome.kind === 'done') {
+      // Its rows were dropped. A mutation is committed all the same, and reports that.
+      if (!options.mutation) throw givenUp(attempt.cancelled, 1, 'the answer was whole');
+      if (attempt.outcome.isNoted) throw committedAlone(attempt.cancelled);
     }
     if (attempt.outcome.kind === 'done') return attempt.outcome.results;
     // Nothing ran. The connection will be reset from now on, or closed.
@@ -137,6 +138,16 @@ function givenUp(reason: Reason | null, step: 0 | 1 = 0, before = 'the statement
   return reason === 'client'
     ? failure('cancelled', step, `The client went away before ${before}.`)
     : failure('timeout', step, `The time limit passed before ${before}.`);
+}
+
+/**
+ * A commit that waits for a synchronous standby is done when it is cancelled, and answered so, but on this server alone: a failover
+ * loses it. The server says that beside its answer.
+ */
+function committedAlone(reason: Reason): DatabaseError {
+  const kind = reason === 'client' ? 'cancelled' : 'timeout';
+  const primary = 'The commit was cancelled, and was done on one server at least.';
+  return new DatabaseError({ kind, step: 1, primary, maybeCommitted: true });
 }
 
 /** Gives up the entry on timeout or disconnect, whichever comes first. */

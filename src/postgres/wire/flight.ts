@@ -78,9 +78,15 @@ const writer = new MessageWriter();
 const none: readonly never[] = [];
 
 /** The end of a flight. */
-export type FlightOutcome =
-  /** Committed, with the results of all main steps. */
-  { readonly kind: 'done'; readonly results: readonly (FlightResult | null)[] } | FlightFailure;
+export type FlightOutcome = FlightSuccess | FlightFailure;
+
+/** Committed, with the results of all main steps. */
+interface FlightSuccess {
+  readonly kind: 'done';
+  readonly results: readonly (FlightResult | null)[];
+  /** The server had something to say while it committed: perhaps that it did not wait for a standby. */
+  readonly isNoted: boolean;
+}
 
 /** `step` as in `DatabaseError`. `lost`: the connection is unusable. */
 interface FlightFailure {
@@ -105,6 +111,7 @@ export class Flight implements MessageReceiver {
   #completed = 0;
   #value: string | null = null;
   #hasRow = false;
+  #isNoted = false;
   #settled = false;
   #failing = false;
   readonly #hold: DisconnectSignal['hold'];
@@ -217,6 +224,11 @@ export class Flight implements MessageReceiver {
     this.#hasRow = false;
   }
 
+  /** What it says of statements is for people; but when all are done, it commits. */
+  handleNotice(): void {
+    this.#isNoted ||= this.#completed === this.#steps.length;
+  }
+
   /** ReadyForQuery without an error before: the transaction is committed. Never called after `handleError`. */
   handleReadyForQuery(connection: DriverConnection): void {
     const { stream } = connection;
@@ -229,7 +241,7 @@ export class Flight implements MessageReceiver {
       return;
     }
     this.#prepared.succeed(this.#names);
-    this.#settle({ kind: 'done', results: this.#results });
+    this.#settle({ kind: 'done', results: this.#results, isNoted: this.#isNoted });
   }
 
   /** ErrorResponse, or an error of the socket. A deferred constraint fails at the Sync, after every CommandComplete. */

@@ -21,6 +21,8 @@ export interface MessageReceiver {
   handleLargeRow(): boolean;
   /** CommandComplete, or EmptyQueryResponse for an empty text. A tag with a number of rows has it before `end`. */
   handleComplete(bytes: Buffer, end: number): void;
+  /** NoticeResponse that is not too long. */
+  handleNotice(): void;
   /** The bytes passed so far are about to be overwritten; more messages may follow. */
   handleEndOfRead(): void;
 }
@@ -193,7 +195,9 @@ export class MessageReader {
         case parseComplete:
         case bindComplete:
         case closeComplete:
+          return;
         case noticeResponse:
+          receiver.handleNotice();
           return;
       }
     }
