@@ -48,6 +48,14 @@ export class Book {
     }
   }
 
+  /** Reasons of failed requests, with their number. */
+  reasons(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { kind, reason } of this.failures)
+      counts.set(`${kind}: ${reason}`, (counts.get(`${kind}: ${reason}`) ?? 0) + 1);
+    return counts;
+  }
+
   /** Notes what may never happen. */
   violation(what: string): void {
     if (!this.violations.has(what)) this.#tell(what);

@@ -3,16 +3,16 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toTokenEmail } from '../storm/use-token.ts';
+import type { MailServers } from '../storm/world.ts';
 import { anonKey, token } from '../support/http.ts';
 import { readEvents } from '../support/live.ts';
-import type { TestSmtpServer } from '../support/smtp-server.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
 import type { Book } from './book.ts';
 
 /** What a client needs. */
 interface Setting {
   readonly url: string;
-  readonly smtp: TestSmtpServer;
+  readonly mail: MailServers;
   readonly book: Book;
   readonly stop: AbortSignal;
 }
@@ -21,6 +21,9 @@ interface Setting {
 const patienceMs = 15_000;
 /** Between two attempts of a client that was refused, in milliseconds. */
 const retryMs = 100;
+
+/** Of the addresses of newcomers. */
+export const domain = 'cluster.test';
 
 const ada = await token({ role: 'authenticated', name: 'ada' });
 const bob = await token({ role: 'authenticated', name: 'bob' });
@@ -136,12 +139,12 @@ function roleChanger(setting: Setting): Promise<void> {
 
 /** Signs up, confirms the address with the code of the email, refreshes, and signs in by password: a new account each time. */
 function newcomer(setting: Setting, client: string): Promise<void> {
-  const { book, url, smtp } = setting;
+  const { book, url, mail } = setting;
   const via: typeof fetch = (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(patienceMs) });
   const password = 'a good password';
   return repeat(setting, 300, async (turn) => {
     const { auth } = supabaseClient(url, {}, anonKey, via);
-    const email = `${client}-${turn}@cluster.test`;
+    const email = `${client}-${turn}@${domain}`;
     const step = (act: () => Promise<Data>) =>
       book.attempt('accounts', async () => {
         const { data, error } = await act();
@@ -153,7 +156,7 @@ function newcomer(setting: Setting, client: string): Promise<void> {
       });
     if ((await step(() => auth.signUp({ email, password }))) === null) return null;
     book.signedUp.add(email);
-    const code = await emailedCode(smtp, email, setting.stop);
+    const code = await emailedCode(mail, email, setting.stop);
     if (code === null) return null;
     if ((await step(() => auth.verifyOtp({ email, token: code, type: 'email' }))) === null) return null;
     book.confirmed.add(email);
@@ -166,10 +169,10 @@ function newcomer(setting: Setting, client: string): Promise<void> {
 }
 
 /** The code that was sent to an address; null: none before the end. */
-async function emailedCode(smtp: TestSmtpServer, address: string, stop: AbortSignal): Promise<string | null> {
+async function emailedCode({ emailsTo }: MailServers, address: string, stop: AbortSignal): Promise<string | null> {
   while (!stop.aborted) {
-    const message = smtp.messages.find(({ recipients }) => recipients.includes(address));
-    if (message !== undefined) return toTokenEmail(message.parsed.html ?? '').code;
+    const [email] = emailsTo(address);
+    if (email !== undefined) return toTokenEmail(email.parsed.html ?? '').code;
     await sleep(50);
   }
   return null;
@@ -230,9 +233,9 @@ export interface Clients {
 }
 
 /** Starts all clients. */
-export function startClients(url: string, smtp: TestSmtpServer, book: Book): Clients {
+export function startClients({ url, mail }: Pick<Setting, 'url' | 'mail'>, book: Book): Clients {
   const [busy, watching] = [new AbortController(), new AbortController()];
-  const setting: Setting = { url, smtp, book, stop: busy.signal };
+  const setting: Setting = { url, mail, book, stop: busy.signal };
   const boards = [1, 2, 3, 4];
   const working = [
     reader(setting),

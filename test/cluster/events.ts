@@ -96,10 +96,14 @@ export const events: readonly ClusterEvent[] = [
   },
 ];
 
+/** On a busy machine, Patroni's answer may come too late once. */
 async function thePrimary(servers: Servers): Promise<Machine> {
-  const primary = await servers.primary();
-  if (primary === null) throw new Error('There is no primary.');
-  return primary;
+  let primary: Machine | null = null;
+  await until('there is a primary', async () => {
+    primary = await servers.primary();
+    return primary !== null;
+  });
+  return primary!;
 }
 
 /** Those that are not the primary. */

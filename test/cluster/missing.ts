@@ -11,8 +11,16 @@ const programs: Readonly<Record<string, string>> = {
   '/usr/lib/postgresql/15/bin/postgres': 'postgresql-15',
 };
 
-/** What is missing, in words; empty: nothing. */
-export function whatIsMissing(): readonly string[] {
+/** Ends the process where a cluster cannot run here, and says why. @param code Its exit code then. */
+export function demandCluster(code: number = 1): void {
+  const missing = whatIsMissing();
+  if (missing.length === 0) return;
+  console.log(`A cluster cannot run here. Missing: ${missing.join('; ')}.`);
+  process.exit(code);
+}
+
+/** In words; empty: nothing. */
+function whatIsMissing(): readonly string[] {
   const isRoot = process.getuid?.() === 0;
   if (process.platform !== 'linux' || !isRoot) return ['root on Linux, for network namespaces'];
   const packages = Object.entries(programs).flatMap(([path, name]) => (existsSync(path) ? [] : [name]));

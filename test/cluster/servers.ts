@@ -1,7 +1,7 @@
 /**
  * A cluster of real servers, each on a machine of its own: three of etcd, three of PostgreSQL under Patroni, two gateways with their
  * HAProxy and PgBouncer, and HAProxy in front. All run with the files of examples/deploy/cluster, in which only addresses, folders and
- * passwords are filled in.
+ * passwords are filled in, and that PostgreSQL remembers when it has committed what.
  */
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import pg from 'pg';
+import { authSettings, createMailServers, type MailServers } from '../storm/world.ts';
 import { secret } from '../support/http.ts';
-import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
 import type { WhenOver } from '../support/when-over.ts';
 import { createMachines, ended, hostAddress, type Machine } from './machines.ts';
 
@@ -33,7 +33,9 @@ const numbers = {
   edge: 51,
 } as const;
 const databaseNames = ['db1', 'db2', 'db3'] as const;
-const gatewayNames = ['gateway1', 'gateway2'] as const;
+/** Machines with a gateway. */
+export const gatewayNames = ['gateway1', 'gateway2'] as const;
+export type GatewayName = (typeof gatewayNames)[number];
 
 type Machines = Readonly<Record<keyof typeof numbers, Machine>>;
 
@@ -44,13 +46,13 @@ type DatabaseRole = 'primary' | 'replica' | null;
 export interface Servers {
   readonly machines: Machines;
   readonly databases: readonly Machine[];
-  readonly smtp: TestSmtpServer;
+  readonly mail: MailServers;
   /** Where clients go. */
   readonly url: string;
   startDatabase(machine: Machine): void;
   /** Kills only the gateway's own process. */
-  killGateway(name: (typeof gatewayNames)[number]): Promise<void>;
-  startGateway(name: (typeof gatewayNames)[number]): void;
+  killGateway(name: GatewayName): Promise<void>;
+  startGateway(name: GatewayName): void;
   /** Reloads all of HAProxy. */
   reloadProxies(): void;
   roleOf(machine: Machine): Promise<DatabaseRole>;
@@ -58,19 +60,22 @@ export interface Servers {
   primary(): Promise<Machine | null>;
   /** Runs SQL as superuser on a machine. */
   query<T>(machine: Machine, sql: string, values?: readonly unknown[]): Promise<readonly T[]>;
-  /** Errors that the gateways logged. */
-  loggedErrors(): readonly string[];
+  /** Lines that the gateways logged: warnings and worse. */
+  logged(): readonly string[];
   /** Waits until everything is as it should be. */
   untilWell(): Promise<void>;
 }
 
-/** Starts them all. */
-export async function startServers(whenOver: WhenOver): Promise<Servers> {
+/** Starts them all. @param more In the environment of a gateway. */
+export async function startServers(
+  whenOver: WhenOver,
+  more: (name: GatewayName) => Readonly<Record<string, string>> = () => ({}),
+): Promise<Servers> {
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-cluster-'));
   chmodSync(directory, 0o755);
   whenOver(async () => rmSync(directory, { recursive: true, force: true }));
   const machines = createMachines(numbers, directory, whenOver);
-  const smtp = await startSmtpServer({ tls: 'none', address: hostAddress }, whenOver);
+  const mail = await createMailServers(whenOver, hostAddress);
   const fill = filler(machines, directory);
 
   for (const name of ['etcd1', 'etcd2', 'etcd3'] as const) {
@@ -80,7 +85,9 @@ export async function startServers(whenOver: WhenOver): Promise<Servers> {
     machines[name].start('/usr/bin/etcd', ['--config-file', file]);
   }
   const startDatabase = ({ name }: Machine) => {
-    const file = fill(name, 'patroni.yml');
+    const file = fill(name, 'patroni.yml', (text) =>
+      text.replace(/^( *)max_connections: .*$/m, '$&\n$1track_commit_timestamp: "on"'),
+    );
     const environment = fill(name, 'patroni.env', (text) => text.replaceAll('db1', name));
     const env = parseEnv(readFileSync(environment, 'utf8')) as Readonly<Record<string, string>>;
     machines[name as keyof Machines].start('/usr/bin/patroni', [file], { ...postgres, env });
@@ -103,22 +110,17 @@ export async function startServers(whenOver: WhenOver): Promise<Servers> {
     const given = parseEnv(readFileSync(fill(name, 'gateway.env'), 'utf8')) as Readonly<Record<string, string>>;
     return {
       ...given,
+      ...authSettings,
+      ...more(name),
       PGREFLECT_JWT_SECRET: secret,
-      PGREFLECT_EXTERNAL_URL: `http://${machines.edge.address}`,
       PGREFLECT_SMTP_HOST: hostAddress,
-      PGREFLECT_SMTP_PORT: String(smtp.port),
+      PGREFLECT_SMTP_PORT: String(mail.port),
       PGREFLECT_ALLOW_UNENCRYPTED_MAIL: 'true',
-      // All clients come from one address.
-      PGREFLECT_RATE_LIMIT_EMAIL_SENT: '100000000',
-      PGREFLECT_RATE_LIMIT_EMAIL_RECIPIENT: '0',
-      PGREFLECT_SMTP_MAX_FREQUENCY: '0',
-      PGREFLECT_RATE_LIMIT_OTP: '0',
-      PGREFLECT_RATE_LIMIT_VERIFY: '0',
-      PGREFLECT_RATE_LIMIT_TOKEN_REFRESH: '0',
+      PGREFLECT_LOG_LEVEL: 'warn',
     } as Readonly<Record<string, string>>;
   });
   const gateways = new Map<string, ChildProcess>();
-  const startGateway = (name: (typeof gatewayNames)[number]) => {
+  const startGateway = (name: GatewayName) => {
     const env = environments[gatewayNames.indexOf(name)]!;
     gateways.set(name, machines[name].start(process.execPath, [main, 'serve'], { env }));
   };
@@ -134,7 +136,7 @@ export async function startServers(whenOver: WhenOver): Promise<Servers> {
   const servers: Servers = {
     machines,
     databases,
-    smtp,
+    mail,
     url: `http://${machines.edge.address}`,
     startDatabase,
     startGateway,
@@ -153,8 +155,12 @@ export async function startServers(whenOver: WhenOver): Promise<Servers> {
       return roles.lastIndexOf('primary') === at ? (databases[at] ?? null) : null;
     },
     query: (machine, sql, values) => query(machine, 'shop', sql, values),
-    loggedErrors: () =>
-      gatewayNames.flatMap((name) => errorsOf(readFileSync(join(directory, `${name}-node.log`), 'utf8'))),
+    logged: () =>
+      gatewayNames.flatMap((name) =>
+        readFileSync(join(directory, `${name}-node.log`), 'utf8')
+          .trimEnd()
+          .split('\n'),
+      ),
     untilWell: () => until('everything is well', () => isWell(servers)),
   };
 
@@ -212,23 +218,6 @@ async function query<T>(
   } finally {
     client.end().catch(() => {});
   }
-}
-
-/** Lines of a log that are errors, without what is different each time. */
-function errorsOf(log: string): readonly string[] {
-  const lines = log.split('\n').filter((line) => line.startsWith('{"level":"error"'));
-  return lines.map((line) => {
-    const {
-      msg,
-      reason = '',
-      err,
-    } = JSON.parse(line) as {
-      readonly msg: string;
-      readonly reason?: string;
-      readonly err?: { readonly message: string; readonly sqlstate?: string };
-    };
-    return [msg, reason, err?.sqlstate, err?.message].filter(Boolean).join(' | ');
-  });
 }
 
 /** Whether a URL answers 200. */

@@ -4,7 +4,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../property/random.ts';
-import type { WhenOver } from '../support/when-over.ts';
 import { checkLinks, checkNotifications, checkUsers, emptyOutbox } from './checks.ts';
 import { type Flow, flows, suits } from './flows.ts';
 import { type Ledger, openLedger } from './ledger.ts';
@@ -12,14 +11,13 @@ import { ask, createPerson, Lost, NotNow, newDevice, newest, type Person, Refuse
 import { counterOf, settle, untilAnswered } from './settle.ts';
 import { summarize } from './summarize-log.ts';
 import { type Duration, makeWeather } from './weather.ts';
-import { type Delivery, startWorld, type World } from './world.ts';
+import type { World } from './world.ts';
 
 /** How big it is. */
 export interface StormOptions {
   readonly clients: number;
   readonly seed: number;
   readonly duration: Duration;
-  readonly delivery: Delivery;
   /** Hears of each disturbance. */
   readonly onEvent?: (name: string) => void;
 }
@@ -35,11 +33,13 @@ export interface StormReport {
 }
 
 /** Runs it to its end, or to the first violation. */
-export async function runStorm(options: StormOptions, whenOver: WhenOver): Promise<StormReport> {
-  const { clients, seed, duration, delivery, onEvent = () => {} } = options;
+export async function runStorm(
+  { clients, seed, duration, onEvent = () => {} }: StormOptions,
+  startWorld: (ledger: Ledger) => Promise<World>,
+): Promise<StormReport> {
   const random = createRandom(seed);
   const ledger = openLedger();
-  const world = await startWorld(delivery, whenOver);
+  const world = await startWorld(ledger);
   const people = Array.from({ length: clients }, (_, index) => createPerson(`p${index}`, world, ledger, random.fork()));
   let isCalm = false;
   const isOver = () => isCalm || ledger.violations.length > 0;
@@ -60,6 +60,7 @@ export async function runStorm(options: StormOptions, whenOver: WhenOver): Promi
     lookAround(world, ledger, isOver),
     ...people.map((person) => live(person, people.length * maxPauseMs, isOver)),
   ]);
+  await world.finish(ledger);
   if (ledger.violations.length === 0) await checkEnd(world, ledger, people);
   return { figures: ledger.figures, violations: ledger.violations, complaints: summarize(world.complaints()) };
 }

@@ -1,6 +1,7 @@
 /**
  * Decides what an answer that was lost has left open, by asking for things that only one of the possible states allows.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Account,
   adopt,
@@ -16,8 +17,8 @@ import {
   violation,
 } from './person.ts';
 
-/** A cut request can still be on its way through the database. */
-const restMs = 1000;
+/** Between two attempts. */
+const pauseMs = 1000;
 
 /** No disturbance takes that long. */
 const maxAttempts = 120;
@@ -26,7 +27,7 @@ const maxAttempts = 120;
 export async function settle(person: Person): Promise<void> {
   const { account } = person;
   if (account === null || !isOpen(account)) return;
-  await new Promise((resolve) => setTimeout(resolve, restMs));
+  await sleep(person.world.restMs);
   if (account.mayBeGone && (await isGone(person, account))) {
     forgetAccount(person);
     return;
@@ -110,7 +111,7 @@ export async function untilAnswered(act: () => Promise<void>): Promise<void> {
       return;
     } catch (error) {
       if (!(error instanceof Lost) || attempt === maxAttempts) throw error;
-      await new Promise((resolve) => setTimeout(resolve, restMs));
+      await sleep(pauseMs);
     }
   }
 }

@@ -4,10 +4,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { runStorm } from './run-storm.ts';
 import { disturbances } from './weather.ts';
+import { startWorld } from './world.ts';
 
 test('whatever happens to the servers, no change is lost, half-done, done twice or kept from its owner', async () => {
-  const options = { clients: 6, seed: 1, duration: { rounds: 1 }, delivery: 'direct' } as const;
-  const { figures, violations } = await runStorm(options, onTestFinished);
+  const options = { clients: 6, seed: 1, duration: { rounds: 1 } };
+  const { figures, violations } = await runStorm(options, () => startWorld('direct', onTestFinished));
   expect(violations).toEqual([]);
   for (const name of Object.keys(disturbances)) expect(figures.get(`disturbances: ${name}`)).toBe(1);
   // Else it was no storm.

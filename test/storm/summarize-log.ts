@@ -7,13 +7,10 @@ export function summarize(lines: readonly string[]): ReadonlyMap<string, number>
   return summary;
 }
 
-interface LoggedError {
-  readonly message: string;
-}
-
-/** A line as it reads without what is different each time; null for what is no entry of the log. */
+/** A line as it reads without what is different each time; null for what is no whole entry of the log. */
 function readLine(line: string): string | null {
-  if (!line.startsWith('{')) return null;
+  // A process that was killed may have left a part of one.
+  if (!/^\{.*\}$/.test(line)) return null;
   const {
     msg,
     path = '',
@@ -25,8 +22,10 @@ function readLine(line: string): string | null {
     readonly path?: string;
     readonly status?: number;
     readonly reason?: string;
-    readonly err?: LoggedError;
+    readonly err?: { readonly message: string; readonly sqlstate?: string };
   };
-  const text = [msg, path, status, reason, err?.message ?? ''].filter((part) => part !== '').join(' ');
+  const text = [msg, path, status, reason, err?.sqlstate ?? '', err?.message ?? '']
+    .filter((part) => part !== '')
+    .join(' ');
   return text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID');
 }

@@ -79,7 +79,7 @@ export function markOf(person: Person): string {
 }
 
 /** The kind that the gateway puts into a header. */
-export function kindOf({ parsed }: ReceivedMessage): string {
+export function kindOf({ parsed }: Pick<ReceivedMessage, 'parsed'>): string {
   return parsed.headers.find(({ key }) => key === 'x-kind')?.value ?? '';
 }
 

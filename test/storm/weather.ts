@@ -3,67 +3,67 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../property/random.ts';
-import type { MailServers, World } from './world.ts';
+import type { MailServers, Servers, World } from './world.ts';
 
 /** Something that happens; it is over, and everything serves again, when the promise resolves. */
-type Disturbance<Servers = World> = (servers: Servers, random: Random) => Promise<void>;
+type Disturbance<Disturbed = Servers> = (servers: Disturbed, random: Random) => Promise<void>;
 
 /** What happens to the mail server. */
 export const mailDisturbances: Readonly<Record<string, Disturbance<MailServers>>> = {
-  async 'mail server restarted'(world, random) {
-    await world.stopSmtp();
+  async 'mail server restarted'(servers, random) {
+    await servers.stopSmtp();
     await sleep(random.int(100, 2000));
-    await world.startSmtp();
+    await servers.startSmtp();
   },
-  async 'mail connections cut'(world) {
-    world.smtp().cutConnections();
+  async 'mail connections cut'(servers) {
+    servers.smtp().cutConnections();
   },
-  async 'mail server refuses for a while'(world, random) {
-    world.smtp().behave({ kind: 'refuse', at: 'message', code: 451, text: '4.3.0 Later' });
+  async 'mail server refuses for a while'(servers, random) {
+    servers.smtp().behave({ kind: 'refuse', at: 'message', code: 451, text: '4.3.0 Later' });
     await sleep(random.int(100, 1500));
-    world.smtp().behave({ kind: 'accept' });
+    servers.smtp().behave({ kind: 'accept' });
   },
-  async 'mail server hangs up in the middle'(world, random) {
-    world.smtp().behave({ kind: 'drop', at: 'data' });
+  async 'mail server hangs up in the middle'(servers, random) {
+    servers.smtp().behave({ kind: 'drop', at: 'data' });
     await sleep(random.int(100, 1500));
-    world.smtp().behave({ kind: 'accept' });
+    servers.smtp().behave({ kind: 'accept' });
   },
 };
 
-/** All of them by name. */
+/** What happens to two gateways, one PostgreSQL and one mail server. */
 export const disturbances: Readonly<Record<string, Disturbance>> = {
   ...mailDisturbances,
-  async 'database restarted'(world, random) {
-    await world.stopDatabase('fast');
+  async 'database restarted'(servers, random) {
+    await servers.stopDatabase('fast');
     await sleep(random.int(0, 1000));
-    await world.startDatabase();
+    await servers.startDatabase();
   },
-  async 'database crashed'(world, random) {
-    await world.stopDatabase('immediate');
+  async 'database crashed'(servers, random) {
+    await servers.stopDatabase('immediate');
     await sleep(random.int(0, 1000));
-    await world.startDatabase();
+    await servers.startDatabase();
   },
-  async 'database connections ended'(world) {
+  async 'database connections ended'(servers) {
     const others = 'pid <> pg_catalog.pg_backend_pid() and backend_type = $1';
     const sql = `select pg_catalog.pg_terminate_backend(pid) from pg_catalog.pg_stat_activity where ${others}`;
-    await world.query(sql, ['client backend']);
+    await servers.query(sql, ['client backend']);
   },
-  async 'gateway killed'(world, random) {
-    const gateway = random.pick(world.gateways);
+  async 'gateway killed'(servers, random) {
+    const gateway = random.pick(servers.gateways);
     await gateway.end('SIGKILL');
     await sleep(random.int(0, 1000));
     await gateway.start();
   },
-  async 'gateway killed while it sends'(world, random) {
-    const gateway = random.pick(world.gateways);
-    world.smtp().behave({ kind: 'delay', ms: 500 });
+  async 'gateway killed while it sends'(servers, random) {
+    const gateway = random.pick(servers.gateways);
+    servers.smtp().behave({ kind: 'delay', ms: 500 });
     await sleep(random.int(100, 500));
     await gateway.end('SIGKILL');
-    world.smtp().behave({ kind: 'accept' });
+    servers.smtp().behave({ kind: 'accept' });
     await gateway.start();
   },
-  async 'gateway restarted'(world, random) {
-    const gateway = random.pick(world.gateways);
+  async 'gateway restarted'(servers, random) {
+    const gateway = random.pick(servers.gateways);
     await gateway.end('SIGTERM');
     await gateway.start();
   },
@@ -83,7 +83,12 @@ export interface Watch {
 }
 
 /** Disturbs the servers: in each round every disturbance happens once, in an order of its own. */
-export async function makeWeather(world: World, random: Random, duration: Duration, watch: Watch): Promise<void> {
+export async function makeWeather(
+  { disturbances }: Pick<World, 'disturbances'>,
+  random: Random,
+  duration: Duration,
+  watch: Watch,
+): Promise<void> {
   const end = 'minutes' in duration ? Date.now() + duration.minutes * 60_000 : Number.POSITIVE_INFINITY;
   const rounds = 'rounds' in duration ? duration.rounds : Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round += 1) {
@@ -91,7 +96,7 @@ export async function makeWeather(world: World, random: Random, duration: Durati
       await ('rounds' in duration ? awaitFlows(watch) : sleep(random.int(100, maxCalmMs)));
       if (watch.isOver() || Date.now() > end) return;
       watch.onEvent(name);
-      await disturbances[name]!(world, random);
+      await disturbances[name]!(random);
       watch.onEvent(null);
     }
   }

@@ -8,7 +8,7 @@ with problems (problem, id) as (
   join auth.identities i on i.user_id = u.id
   where (u.email_confirmed_at is not null) <> (i.identity_data ->> 'email_verified')::boolean
   union all
-  select 'a stored token that its user does not have', t.id::text from auth.one_time_tokens t
+  select 'a stored ' || t.token_type || ' that its user does not have', t.user_id::text from auth.one_time_tokens t
   join auth.users u on u.id = t.user_id
   where '' = coalesce(case t.token_type
     when 'confirmation_token' then u.confirmation_token

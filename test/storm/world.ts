@@ -1,6 +1,6 @@
 /**
- * What the clients of a storm talk to, all of it real: two gateways on one PostgreSQL with one mail server, each of which can
- * be stopped, killed and started again while everything else goes on.
+ * What the clients of a storm talk to, all of it real. Here two gateways on one PostgreSQL with one mail server, each of which can
+ * be stopped, killed and started again while everything else goes on; test/cluster has another world.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,13 +8,36 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { type Running, runProcess, startCommand } from '../commands/run-command.ts';
+import type { Random } from '../property/random.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { secret } from '../support/http.ts';
 import { type ReceivedMessage, startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
 import type { WhenOver } from '../support/when-over.ts';
+import type { Ledger } from './ledger.ts';
+import { disturbances } from './weather.ts';
 
 /** Where clients and emails believe the service to be; `World.fetch` knows where it is. */
 export const publicUrl = 'http://gateway.test';
+
+/** When emails are handed over: before the answer to who asked for them, or after it (`mailer_delivery`). */
+export type Delivery = 'direct' | 'queue';
+
+/** What the clients of a storm talk to. */
+export interface World extends Pick<MailServers, 'emailsTo' | 'recipients'> {
+  readonly delivery: Delivery;
+  /** How long a request whose answer is lost can still be on its way, in milliseconds. */
+  readonly restMs: number;
+  /** What happens to it, by name; each is over, and everything serves again, when its promise resolves. */
+  readonly disturbances: Readonly<Record<string, (random: Random) => Promise<void>>>;
+  /** Sends a request to a gateway; where there is a choice, `pick` decides to which. */
+  fetch(pick: <T>(items: readonly T[]) => T, ...request: Parameters<typeof fetch>): Promise<Response>;
+  /** Runs SQL as superuser; fails while the database is away. */
+  query<T>(sql: string, values?: readonly unknown[]): Promise<readonly T[]>;
+  /** What the gateways logged that is worth a look: warnings and worse. */
+  complaints(): readonly string[];
+  /** The storm is over: whatever else went on in this world ends, and is judged. */
+  finish(ledger: Ledger): Promise<void>;
+}
 
 /** One of the processes. */
 interface GatewayProcess {
@@ -26,14 +49,14 @@ interface GatewayProcess {
   start(): Promise<void>;
 }
 
-/** When emails are handed over: before the answer to who asked for them, or after it (`mailer_delivery`). */
-export type Delivery = 'direct' | 'queue';
+/** A message as it was parsed: in hours there are many. */
+type KeptMessage = Omit<ReceivedMessage, 'raw'>;
 
 /** Mail servers of which one after the other has the same port. */
 export interface MailServers {
   readonly port: number;
   /** All messages to an address that any mail server of this port has received so far, in the order in which they came. */
-  emailsTo(address: string): readonly ReceivedMessage[];
+  emailsTo(address: string): readonly KeptMessage[];
   /** The addresses that have received anything. */
   recipients(): readonly string[];
   /** Forgets the messages. */
@@ -44,25 +67,18 @@ export interface MailServers {
   startSmtp(): Promise<void>;
 }
 
-/** The whole of it. */
-export interface World extends MailServers {
-  readonly delivery: Delivery;
+/** Two gateways on one PostgreSQL with one mail server, each of which can be stopped, killed and started again. */
+export interface Servers extends MailServers, Pick<RestartableDatabase, 'stopDatabase' | 'startDatabase' | 'query'> {
   readonly gateways: readonly GatewayProcess[];
-  /** Sends a request to a gateway that is up; `pick` decides to which of them. */
-  fetch(pick: <T>(items: readonly T[]) => T, ...request: Parameters<typeof fetch>): Promise<Response>;
-  /** @param how `fast` finishes nothing but says good-bye to everybody; `immediate` recovers at the next start. */
-  stopDatabase(how: 'fast' | 'immediate'): Promise<void>;
-  startDatabase(): Promise<void>;
-  /** Runs SQL as superuser; fails while the database is away. */
-  query<T>(sql: string, values?: readonly unknown[]): Promise<readonly T[]>;
-  /** What the gateways logged that is worth a look: warnings and worse. */
-  complaints(): readonly string[];
 }
+
+/** Run by a superuser, it has the database note its changes (checks.ts). */
+export const ledgerSql = readFileSync(new URL('ledger.sql', import.meta.url), 'utf8');
 
 const databaseName = 'postgres';
 const day = 24 * 3_600_000;
 
-/** Limits that a storm from one address would meet at once, and the notifications that are off without a word. */
+/** Limits that clients from one address would meet at once, and the notifications that are off without a word. */
 export const authSettings: Readonly<Record<string, string>> = {
   PGREFLECT_SITE_URL: 'https://app.test',
   PGREFLECT_EXTERNAL_URL: publicUrl,
@@ -83,7 +99,7 @@ export const authSettings: Readonly<Record<string, string>> = {
   PGREFLECT_MAILER_NOTIFICATIONS_MFA_FACTOR_UNENROLLED_ENABLED: 'true',
 };
 
-/** Starts everything; it stops when the storm is over. */
+/** Starts two gateways, one PostgreSQL and one mail server; all stop when it is over. */
 export async function startWorld(delivery: Delivery, whenOver: WhenOver): Promise<World> {
   const database = await createDatabase(whenOver);
   const mailServers = await createMailServers(whenOver);
@@ -93,25 +109,43 @@ export async function startWorld(delivery: Delivery, whenOver: WhenOver): Promis
     DATABASE_URL: database.urlAs('authenticator'),
     PGREFLECT_ADMIN_DATABASE_URL: database.urlAs('postgres'),
     PGREFLECT_JWT_SECRET: secret,
+    PGREFLECT_TRUSTED_PROXIES: '127.0.0.1',
     PGREFLECT_SMTP_HOST: '127.0.0.1',
     PGREFLECT_SMTP_PORT: String(mailServers.port),
   };
   await prepare(env);
-  await database.query(readFileSync(new URL('ledger.sql', import.meta.url), 'utf8'));
+  await database.query(ledgerSql);
   const processes = await Promise.all([1, 2].map(() => startGateway(env, whenOver, { health: '/auth/v1/health' })));
+  const servers: Servers = { ...database, ...mailServers, gateways: processes };
+  const happenings = Object.entries(disturbances).map(
+    ([name, happen]) => [name, (random: Random) => happen(servers, random)] as const,
+  );
   return {
     ...database,
     ...mailServers,
     delivery,
-    gateways: processes,
+    restMs: 1000,
+    disturbances: Object.fromEntries(happenings),
     complaints: () => processes.flatMap((process) => process.complaints()),
     fetch(pick, input, init) {
       const up = processes.filter((process) => process.isUp());
-      const { url } = pick(up.length > 0 ? up : processes);
-      const timeout = AbortSignal.timeout(30_000);
-      return fetch(String(input).replace(publicUrl, url), { ...init, signal: timeout });
+      return send(pick(up.length > 0 ? up : processes).url, input, init);
     },
+    async finish() {},
   };
+}
+
+/** Of all clients. A private one would be that of a proxy, and so of everybody. */
+const clientAddress = '93.184.215.14';
+/** The longest wait of a client, in milliseconds. */
+const patienceMs = 30_000;
+
+/** Sends a request for `publicUrl` to a server at `url`, which trusts us to name the client's address. */
+export function send(url: string, ...[input, init]: Parameters<typeof fetch>): Promise<Response> {
+  const headers = new Headers(init?.headers);
+  headers.set('x-forwarded-for', clientAddress);
+  const signal = AbortSignal.timeout(patienceMs);
+  return fetch(String(input).replace(publicUrl, url), { ...init, headers, signal });
 }
 
 async function prepare(env: Readonly<Record<string, string>>): Promise<void> {
@@ -168,20 +202,20 @@ export async function createDatabase(whenOver: WhenOver) {
   };
 }
 
-/** Starts one. */
-export async function createMailServers(whenOver: WhenOver): Promise<MailServers> {
+/** Starts one. @param address To listen on. */
+export async function createMailServers(whenOver: WhenOver, address: string = '127.0.0.1'): Promise<MailServers> {
   const servers: TestSmtpServer[] = [];
   const start = async (port: number) => {
-    const server = await startSmtpServer({ tls: 'none', port }, () => {});
+    const server = await startSmtpServer({ tls: 'none', address, port }, () => {});
     servers.push(server);
     return server;
   };
-  const boxes = new Map<string, ReceivedMessage[]>();
+  const boxes = new Map<string, KeptMessage[]>();
   /** Puts what has come since the last look into the boxes. */
   const sorted = () => {
     for (const server of servers) {
-      for (const message of server.take()) {
-        for (const address of message.recipients) boxes.set(address, [...(boxes.get(address) ?? []), message]);
+      for (const { raw: _, ...message } of server.take()) {
+        for (const recipient of message.recipients) boxes.set(recipient, [...(boxes.get(recipient) ?? []), message]);
       }
     }
     return boxes;
@@ -191,7 +225,7 @@ export async function createMailServers(whenOver: WhenOver): Promise<MailServers
   return {
     port,
     smtp: () => servers.at(-1)!,
-    emailsTo: (address: string) => sorted().get(address) ?? [],
+    emailsTo: (recipient: string) => sorted().get(recipient) ?? [],
     recipients: () => [...sorted().keys()],
     forgetEmails: () => sorted().clear(),
     stopSmtp: () => servers.at(-1)!.stop(),
