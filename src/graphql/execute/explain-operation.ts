@@ -109,14 +109,14 @@ export async function explainStatements(
 ): Promise<readonly ExplainedStatement[]> {
   const caller = { role, claims, headers: '{}', method: 'POST', path: '/graphql/v1' };
   const input = { caller, searchPath, settings, timeoutMs: analyze ? timeoutMs : 0, freshness: null };
-  const preamble = buildSettings({ ...input, readOnly: false, preRequest: null });
+  const settingsOfCaller = buildSettings({ ...input, preRequest: null });
   const run = async (tx: Queryable): Promise<readonly ExplainedStatement[]> => {
     // Planning runs code of policies, views and indexes, as the caller.
     tx.noteUserCode?.();
     // As for a request: the settings of the login, then those of the caller.
     await Promise.all([
       ...connectionReset.plain.map(({ text }) => tx.query(text, [])),
-      tx.query(preamble.text.plain, preamble.values),
+      tx.query(settingsOfCaller.readWrite.first.plain, settingsOfCaller.values),
     ]);
     const explained: ExplainedStatement[] = [];
     for (const statement of statements) {

@@ -12,8 +12,8 @@ import { lostStatement } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import { connectionStateOf } from './connection-reset.ts';
 import { preRequestStep } from './pre-request.ts';
-import { type Preamble, planningStep, preambleOf, preambleSteps, sharedPreambleSteps, traceStep } from './preamble.ts';
-import type { SettingsInput } from './settings.ts';
+import { type Preamble, planningStep, preambleSteps, sharedPreambleSteps, traceStep } from './preamble.ts';
+import { type SettingsInput, valuesAgain } from './settings.ts';
 
 /** One main statement. */
 export interface Step {
@@ -32,6 +32,7 @@ export interface Step {
 
 /** One request to the database: caller, limits, and statements. */
 export interface RunAsOptions extends SettingsInput {
+  readonly readOnly: boolean;
   /** The key in the connection queue: the user, or the network of a caller without a user. */
   readonly queuedAs: string;
   /** Limit of the whole call in milliseconds; our own timer cancels. 0 = none. */
@@ -111,12 +112,14 @@ export class FlightRequest implements QueuedRequest {
 
   makeFlight(connection: ApiConnection, { readOnly }: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
     const { options, preamble } = this.#request;
-    const own = readOnly ? preambleOf(options, true) : preamble;
+    const isReadOnly = readOnly || options.readOnly;
     const { shared } = connection;
     // A pooler may have been detected meanwhile.
     const names = this.#names?.enabled ? this.#names : null;
     const opened =
-      shared === null ? preambleSteps(own, connectionStateOf(connection), names) : sharedPreambleSteps(own, shared);
+      shared === null
+        ? preambleSteps(preamble, { state: connectionStateOf(connection), readOnly: isReadOnly, names })
+        : sharedPreambleSteps(preamble, { readOnly: isReadOnly, defaults: shared });
     const { traceId } = options;
     const traced = traceId == null ? opened : [...opened, traceStep(traceId, names)];
     const first = this.#plansForValues ? [...traced, planningStep(names)] : traced;
@@ -150,8 +153,9 @@ function mainSteps(
   { options, preamble }: RunRequest,
   { named, memory }: { readonly named: boolean; readonly memory: AnswerMemory },
 ): readonly FlightStep[] {
-  const { caller, steps, preRequest } = options;
-  const { again } = preamble.settings;
+  const { caller, steps, preRequest, readOnly } = options;
+  const { settings } = preamble;
+  const again = (readOnly ? settings.readOnly : settings.readWrite).again;
   const main: FlightStep[] = [];
   if (preRequest !== null) {
     const { text, values } = preRequestStep(preRequest, caller);
@@ -162,7 +166,10 @@ function mainSteps(
       main.push({ text, values, name: named ? pool.names.fixedNameOf(text) : '' });
       continue;
     }
-    if (main.length > 0) main.push({ ...again, name: named ? pool.names.fixedNameOf(again.text) : '', isGuard: true });
+    if (main.length > 0) {
+      const own = settings.values.slice(0, valuesAgain);
+      main.push({ text: again, values: own, name: named ? pool.names.fixedNameOf(again) : '', isGuard: true });
+    }
     const name = named ? pool.names.nameOf(caller.role, text) : '';
     main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(memory) });
   }

@@ -5,7 +5,7 @@
  * made for the first one. The cache is attached to that object, so callers never share it.
  */
 import type { TransactionDefaults } from '../wire/driver.ts';
-import { encodeSteps, type FlightStep } from '../wire/flight.ts';
+import { boundValues, type FlightStep } from '../wire/flight.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import { setApplicationName, tracedName } from '../wire/traced-name.ts';
 import type { Caller } from './caller.ts';
@@ -21,8 +21,8 @@ import {
 /** The preamble of a request's flights. */
 export interface Preamble {
   readonly settings: SettingsStatements;
-  /** Only named steps are cached. */
-  readonly steps: Map<ConnectionState, readonly FlightStep[]>;
+  /** The values of the settings as they are sent; null: not sent yet. */
+  bound: Uint8Array | null;
 }
 
 interface Kept {
@@ -30,23 +30,20 @@ interface Kept {
   readonly preamble: Preamble;
 }
 
-/** Separate, because a caller's requests often alternate between the two. */
-const readOnlyKept = new WeakMap<Caller, Kept>();
-const readWriteKept = new WeakMap<Caller, Kept>();
+const kept = new WeakMap<Caller, Kept>();
 
 /** The preamble for a request, cached if nothing differs. @throws PublicError as `buildSettings`. */
-export function preambleOf(input: Omit<SettingsInput, 'readOnly'>, readOnly: boolean): Preamble {
-  const kept = readOnly ? readOnlyKept : readWriteKept;
+export function preambleOf(input: SettingsInput): Preamble {
   const known = kept.get(input.caller);
   if (known !== undefined && isSameInput(known.input, input)) return known.preamble;
   const { caller, searchPath, settings, timeoutMs, freshness, preRequest } = input;
-  const own: SettingsInput = { caller, searchPath, settings, timeoutMs, freshness, preRequest, readOnly };
-  const preamble: Preamble = { settings: buildSettings(own), steps: new Map() };
-  kept.set(caller, { input: own, preamble: preamble });
+  const own: SettingsInput = { caller, searchPath, settings, timeoutMs, freshness, preRequest };
+  const preamble: Preamble = { settings: buildSettings(own), bound: null };
+  kept.set(caller, { input: own, preamble });
   return preamble;
 }
 
-function isSameInput(a: SettingsInput, b: Omit<SettingsInput, 'readOnly'>): boolean {
+function isSameInput(a: SettingsInput, b: SettingsInput): boolean {
   return (
     a.settings === b.settings &&
     a.searchPath === b.searchPath &&
@@ -57,24 +54,39 @@ function isSameInput(a: SettingsInput, b: Omit<SettingsInput, 'readOnly'>): bool
   );
 }
 
-/** Step 0 of a flight. `names` null: everything unnamed. */
-export function preambleSteps(
-  { settings, steps: kept }: Preamble,
-  state: ConnectionState,
-  names: StatementNames | null,
-): readonly FlightStep[] {
-  const known = names === null ? undefined : kept.get(state);
-  if (known !== undefined) return known;
-  const made = makeSteps(settings, state, { names, characteristics: settings.characteristics });
-  if (names === null) return made;
-  const steps = encodeSteps(made);
-  kept.set(state, steps);
-  return steps;
+/** How a transaction begins. */
+export interface Beginning {
+  readonly state: ConnectionState;
+  readonly readOnly: boolean;
+  /** Null: everything unnamed. */
+  readonly names: StatementNames | null;
+}
+
+/** Step 0 of a flight. */
+export function preambleSteps(preamble: Preamble, { state, readOnly, names }: Beginning): readonly FlightStep[] {
+  const { settings } = preamble;
+  const text = (readOnly ? settings.readOnly : settings.readWrite).first[state];
+  preamble.bound ??= boundValues(settings.values);
+  const own = { ...fixedStep(text, names), values: settings.values, bound: preamble.bound };
+  return [...beginning(settings.characteristics), ...resetSteps(state, names), own];
 }
 
 /** Step 0 of a flight on a shared connection, where another client may have changed how transactions begin. */
-export function sharedPreambleSteps({ settings }: Preamble, defaults: TransactionDefaults): readonly FlightStep[] {
-  return makeSteps(settings, 'shared', { names: null, characteristics: characteristicsOf(settings.own, defaults) });
+export function sharedPreambleSteps(
+  { settings }: Preamble,
+  { readOnly, defaults }: { readonly readOnly: boolean; readonly defaults: TransactionDefaults },
+): readonly FlightStep[] {
+  const text = (readOnly ? settings.readOnly : settings.readWrite).first.shared;
+  const own = { ...fixedStep(text, null), values: settings.values };
+  return [...beginning(characteristicsOf(settings.own, defaults)), ...resetSteps('shared', null), own];
+}
+
+/**
+ * Before any statement that reads. Unnamed, because foreign names are not checked yet. PostgreSQL would warn if it came
+ * very first.
+ */
+function beginning(characteristics: string | null): readonly FlightStep[] {
+  return characteristics === null ? none : ['reset role', characteristics].map((each) => fixedStep(each, null));
 }
 
 /** Sent after the preamble of a flight whose statements get custom plans. `names` null: unnamed. */
@@ -87,27 +99,28 @@ export function traceStep(traceId: string, names: StatementNames | null): Flight
   return { ...fixedStep(setApplicationName, names), values: [tracedName(traceId)] };
 }
 
+/** Those of all callers, with their names and without. */
+const resets = new WeakMap<object, Map<ConnectionState, readonly FlightStep[]>>();
+const unnamed = {};
+
 /** Steps that reset a connection. `names` null: nothing named runs, so a check for foreign names is not needed. */
 function resetSteps(state: ConnectionState, names: StatementNames | null): readonly FlightStep[] {
-  const steps = names === null ? connectionReset[state].filter(({ isUnnamed }) => !isUnnamed) : connectionReset[state];
-  return steps.map(({ text, isUnnamed }) =>
-    isUnnamed ? { text, values: [], name: '', isKept: true } : fixedStep(text, names),
-  );
+  const ofNames = resets.get(names ?? unnamed) ?? new Map<ConnectionState, readonly FlightStep[]>();
+  resets.set(names ?? unnamed, ofNames);
+  const known = ofNames.get(state);
+  if (known !== undefined) return known;
+  const used = names === null ? connectionReset[state].filter(({ isUnnamed }) => !isUnnamed) : connectionReset[state];
+  const steps = used.map(({ text, isUnnamed }) => {
+    const step = isUnnamed ? { text, values: none, name: '', isKept: true } : fixedStep(text, names);
+    return { ...step, bound: boundValues(none) };
+  });
+  ofNames.set(state, steps);
+  return steps;
 }
 
 /** A step that is the same for all callers. `names` null: unnamed. */
 function fixedStep(text: string, names: StatementNames | null): FlightStep {
-  return { text, values: [], name: names?.fixedNameOf(text) ?? '' };
+  return { text, values: none, name: names?.fixedNameOf(text) ?? '' };
 }
 
-function makeSteps(
-  { text, values }: SettingsStatements,
-  state: ConnectionState,
-  { names, characteristics }: { readonly names: StatementNames | null; readonly characteristics: string | null },
-): FlightStep[] {
-  const steps = [...resetSteps(state, names), { ...fixedStep(text[state], names), values }];
-  if (characteristics === null) return steps;
-  // Before any statement that reads. Unnamed, because foreign names are not checked yet. PostgreSQL would warn if it
-  // came very first.
-  return ['reset role', characteristics].map((each) => fixedStep(each, null)).concat(steps);
-}
+const none: readonly never[] = [];

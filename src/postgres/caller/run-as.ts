@@ -34,7 +34,7 @@ import { preambleOf } from './preamble.ts';
 export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<readonly (FlightResult | null)[]> {
   const request: RunRequest = {
     options,
-    preamble: preambleOf(options, options.readOnly),
+    preamble: preambleOf(options),
     deadline: options.requestTimeoutMs === 0 ? null : performance.now() + options.requestTimeoutMs,
   };
   let named = true;

@@ -25,7 +25,6 @@ export interface SettingsInput {
   readonly timeoutMs: number;
   /** The state that the model was read from; null = no check. */
   readonly freshness: Freshness | null;
-  readonly readOnly: boolean;
   /** Name of the function to call before the first step (pre-request.ts); null: none. It may write in any case. */
   readonly preRequest: string | null;
 }
@@ -109,16 +108,23 @@ export function characteristicsOf(
   return parts.length === 0 ? null : `set transaction ${parts.join(', ')}`;
 }
 
-/** The statements that make the settings of a caller's transaction. */
-export interface SettingsStatements {
+/** Texts of settings statements, the same for all callers. */
+export interface SettingsTexts {
   /** By the state of the connection; fails with a sentinel (connection-reset.ts) if it cannot be used. */
-  readonly text: Readonly<Record<ConnectionState, string>>;
-  readonly values: readonly string[];
+  readonly first: Readonly<Record<ConnectionState, string>>;
   /**
    * Sets caller, search path and limit again between two main steps, because a function in the first may have changed
-   * them for the rest of the transaction.
+   * them for the rest of the transaction. Takes the first values alone.
    */
-  readonly again: { readonly text: string; readonly values: readonly string[] };
+  readonly again: string;
+}
+
+/** The statements that make the settings of a caller's transaction. */
+export interface SettingsStatements {
+  /** Of a transaction that may not write. */
+  readonly readOnly: SettingsTexts;
+  readonly readWrite: SettingsTexts;
+  readonly values: readonly string[];
   /** As `characteristicsOf`, for a connection that is not shared. */
   readonly characteristics: string | null;
   readonly own: ReadonlyMap<string, string>;
@@ -136,27 +142,22 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
   }
   const own = [...input.settings].filter(([name]) => !decidedHere.has(name));
   const isReadOnlyRole = isOn(input.settings.get('default_transaction_read_only'));
-  const readOnly = input.readOnly || isReadOnlyRole;
   const characteristics = characteristicsOf(input.settings, null);
   const values = [caller.claims, caller.headers, caller.method, caller.path, input.searchPath];
   values.push(String(input.timeoutMs), caller.role);
-  const again = { text: settingsText({ ...bare, readOnly }), values: [...values] };
   if (freshness) values.push(freshness.snapshot);
   if (freshness?.memberships != null) values.push(freshness.memberships);
   for (const setting of own) values.push(...withIsoDates(setting));
   const check = freshness === null ? 'none' : freshness.memberships === null ? 'catalog' : 'catalog_and_memberships';
-  const begin = { readOnly: input.preRequest === null ? readOnly : isReadOnlyRole, begins: characteristics === null };
-  const parts: Omit<Parts, 'state'> = { check, ownCount: own.length, ...begin };
-  const text = {
-    plain: settingsText({ ...parts, state: 'plain' }),
-    // The same statement, so that nothing more is prepared.
-    wrote: settingsText({ ...parts, state: 'plain' }),
-    unknown: settingsText({ ...parts, state: 'unknown' }),
-    temporary: settingsText({ ...parts, state: 'temporary' }),
-    shared: settingsText({ ...parts, state: 'shared' }),
-  };
-  return { text, values, again, characteristics, own: input.settings };
+  const parts = { check, ownCount: own.length, begins: characteristics === null } as const;
+  // A function that runs before the request may write.
+  const first = (isReadOnly: boolean) => isReadOnlyRole || (isReadOnly && input.preRequest === null);
+  const texts = (isReadOnly: boolean) => settingsTexts(parts, first(isReadOnly), isReadOnly || isReadOnlyRole);
+  return { readOnly: texts(true), readWrite: texts(false), values, characteristics, own: input.settings };
 }
+
+/** Number of the values that the text `again` takes. */
+export const valuesAgain = 7;
 
 /** What decides the text of a settings statement. */
 interface Parts {
@@ -169,19 +170,28 @@ interface Parts {
   readonly state: ConnectionState | 'inside';
 }
 
-/** Without the role's own settings, because the login role may set parameters that the role may not. */
-const bare: Parts = { check: 'none', readOnly: false, ownCount: 0, begins: false, state: 'inside' };
+/** One for each combination; bounded by the number of settings that a role of this server has. */
+const knownTexts = new Map<string, SettingsTexts>();
 
-/** One text per combination; bounded by the number of settings that a role of this server has. */
-const texts = new Map<string, string>();
-
-function settingsText(parts: Parts): string {
-  const key = `${parts.check} ${parts.readOnly} ${parts.ownCount} ${parts.begins} ${parts.state}`;
-  const known = texts.get(key);
+function settingsTexts(parts: Omit<Parts, 'state' | 'readOnly'>, readOnly: boolean, again: boolean): SettingsTexts {
+  const key = `${parts.check} ${parts.ownCount} ${parts.begins} ${readOnly} ${again}`;
+  const known = knownTexts.get(key);
   if (known !== undefined) return known;
-  const text = printSettings(parts);
-  texts.set(key, text);
-  return text;
+  const textOf = (state: ConnectionState) => printSettings({ ...parts, readOnly, state });
+  const [plain, unknown, temporary, shared] = [
+    textOf('plain'),
+    textOf('unknown'),
+    textOf('temporary'),
+    textOf('shared'),
+  ];
+  const made: SettingsTexts = {
+    // After writes the same statement, so that nothing more is prepared.
+    first: { plain, wrote: plain, unknown, temporary, shared },
+    // Without the role's own settings, because the login role may set parameters that the role may not.
+    again: printSettings({ check: 'none', ownCount: 0, begins: false, readOnly: again, state: 'inside' }),
+  };
+  knownTexts.set(key, made);
+  return made;
 }
 
 /** PostgreSQL allows 100 arguments per call. */

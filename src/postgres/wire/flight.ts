@@ -61,14 +61,14 @@ export interface FlightStep {
   readonly isKept?: boolean;
   /** Collects its rows; default: the result is the first column of the first row. */
   readonly collector?: RowCollector;
-  /** Bind and Execute as bytes, for steps sent repeatedly with the same values. */
-  readonly messages?: Uint8Array;
+  /** The values as bytes, for steps sent repeatedly with the same ones. */
+  readonly bound?: Uint8Array;
 }
 
-/** The same steps with cached bytes of Bind and Execute. */
-export function encodeSteps(steps: readonly FlightStep[]): readonly FlightStep[] {
-  const kept = keepBytes(steps.map(({ name, values }) => writer.run(name, values).take()));
-  return steps.map((step, index) => ({ ...step, messages: kept[index]! }));
+/** The bytes of values, in memory of their own. */
+export function boundValues(values: readonly (string | null)[]): Uint8Array {
+  const [kept] = keepBytes([writer.values(values).take()]);
+  return kept as Buffer;
 }
 
 /** Memory for each byte of a long row: the row and the text that is made of it. */
@@ -166,8 +166,7 @@ export class Flight implements MessageReceiver {
     for (const name of this.#names.closed) writer.close(name);
     for (const step of this.#steps) {
       this.#prepare(step);
-      if (step.messages === undefined) writer.run(step.name, step.values, step.collector?.describe !== undefined);
-      else writer.append(step.messages);
+      writer.run(step.name, step.bound ?? step.values, step.collector?.describe !== undefined);
     }
     if (this.#prepared.closesUnnamed(this.#names)) writer.close('');
     writer.sync();

@@ -31,15 +31,22 @@ export class MessageWriter {
   }
 
   /** Bind to the unnamed portal, in text, and Execute. @param describes With Describe, to get the columns. */
-  run(name: string, values: readonly (string | null)[], describes = false): this {
+  run(name: string, values: readonly (string | null)[] | Uint8Array, describes = false): this {
     const start = this.#open(0x42);
     this.#zeroEnded('');
     this.#zeroEnded(name);
+    if (values instanceof Uint8Array) this.append(values);
+    else this.values(values);
+    return this.#close(start).append(describes ? describeAndExecute : execute);
+  }
+
+  /** The part of a Bind that holds the values. */
+  values(values: readonly (string | null)[]): this {
     this.#int16(0);
     this.#int16(values.length);
     for (const value of values) this.#value(value);
     this.#int16(0);
-    return this.#close(start).append(describes ? describeAndExecute : execute);
+    return this;
   }
 
   close(name: string): this {

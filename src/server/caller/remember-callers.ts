@@ -22,15 +22,17 @@ export type FindCaller = (request: FastifyRequest) => KnownCaller | Promise<Know
 
 /** Limit of the estimated bytes: clients choose the size of headers. A limit of callers would allocate for all of them at once. */
 const maxBytes = 32 * 1024 * 1024;
-/** Copies of the headers: the key, the caller's own, and the settings of reading and of writing flights. */
-const copies = 4;
-const bytesPerCaller = 1024;
+/** Of claims and headers: the caller's own, and the bytes that the database gets. */
+const copies = 2;
+/** Measured (test/unit/server/remembered-callers.test.ts): all that is no text. */
+const bytesPerCaller = 2300;
 
 /** Builds the cache. */
 export function rememberCallers(authenticate: Authenticate): FindCaller {
   const callers = new LRUCache<string, KnownCaller>({
     maxSize: maxBytes,
-    sizeCalculation: ({ caller }, key) => bytesPerCaller + copies * (key.length + caller.claims.length),
+    sizeCalculation: ({ caller: { claims, headers } }, key) =>
+      bytesPerCaller + key.length + copies * (claims.length + headers.length),
   });
   let keysVersion = 0;
   return (request) => {

@@ -1,0 +1,71 @@
+/** What is remembered of callers takes the memory that it is limited to, with the bytes of their settings for every state of a connection. */
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { FastifyRequest } from 'fastify';
+import { expect, test } from 'vitest';
+import { preambleOf, preambleSteps } from '../../../src/postgres/caller/preamble.ts';
+import { StatementNames } from '../../../src/postgres/wire/statement-names.ts';
+import type { Authenticate } from '../../../src/server/caller/authenticate.ts';
+import { type KnownCaller, rememberCallers } from '../../../src/server/caller/remember-callers.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+const mebibyte = 1024 * 1024;
+const limitMebibytes = 32;
+
+const usedBytes = async () => {
+  // What one collection frees may hold more.
+  for (let pass = 0; pass < 3; pass += 1) {
+    collectGarbage();
+    await setImmediate();
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+};
+
+/** As a browser sends them, with a token of so many bytes. */
+const headersOf = (caller: number, tokenBytes: number) => [
+  ...['Host', 'api.example.com', 'Connection', 'keep-alive', 'Content-Length', '120'],
+  ...['Authorization', `Bearer ${String(caller).padStart(tokenBytes, 'x')}`, 'Apikey', 'k'.repeat(180)],
+  ...['Accept', '*/*', 'Accept-Language', 'en', 'Content-Type', 'application/json', 'Accept-Encoding', 'gzip, deflate'],
+  ...[
+    'User-Agent',
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36',
+  ],
+];
+
+test.each([40, 300, 1500])('with tokens of %i bytes', async (tokenBytes) => {
+  const claims = (caller: number) =>
+    JSON.stringify({ sub: String(caller), role: 'authenticated', pad: 'c'.repeat(tokenBytes / 2) });
+  const authenticate = Object.assign(
+    (headers: FastifyRequest['headers']) => {
+      const caller = Number(/\d+$/.exec(headers.authorization ?? '')?.[0]);
+      return { role: 'authenticated', claims: claims(caller), validUntil: Number.POSITIVE_INFINITY };
+    },
+    { keysVersion: () => 1, now: () => 0 },
+  ) as unknown as Authenticate;
+  const find = rememberCallers(authenticate);
+  const names = new StatementNames(true);
+  const input = { searchPath: '"public"', settings: new Map<string, string>(), timeoutMs: 8000, preRequest: null };
+  const ask = (caller: number) => {
+    const rawHeaders = headersOf(caller, tokenBytes);
+    const headers = Object.fromEntries(
+      rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), rawHeaders[at + 1]]] : [])),
+    );
+    const request = { method: 'POST', headers, raw: { rawHeaders } } as unknown as FastifyRequest;
+    const known = find(request) as KnownCaller;
+    for (const readOnly of [true, false]) {
+      const freshness = { snapshot: '1000:1000:', memberships: '10000' };
+      const preamble = preambleOf({ ...input, caller: known.caller, freshness });
+      for (const state of ['plain', 'wrote', 'unknown'] as const) preambleSteps(preamble, { state, readOnly, names });
+    }
+  };
+  ask(1);
+  const before = await usedBytes();
+  for (let caller = 2; caller < 20_000; caller += 1) ask(caller);
+  const taken = ((await usedBytes()) - before) / mebibyte;
+  ask(1);
+  expect(taken).toBeLessThan(limitMebibytes * 1.1);
+  expect(taken).toBeGreaterThan(limitMebibytes * 0.8);
+});
