@@ -4,7 +4,7 @@
  */
 // biome-ignore-all lint/a11y: the grid pattern keeps the focus on the grid, and a table element cannot have only the rows in sight
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { SortIcon } from './icons.tsx';
 import './data-table.css';
 
@@ -52,11 +52,10 @@ interface DataTableProps<Row> {
   readonly onEnd?: () => void;
 }
 
-/**
- * A million of them are not more pixels than browsers scroll. Far down, browsers place things on every second pixel only: with
- * an odd height, rows would overlap.
- */
+/** Far down, browsers place things on every second pixel only: with an odd height, rows would overlap. */
 const rowHeight = 32;
+/** Of more rows, a part is there to be scrolled, half of which goes on: Firefox scrolls through 17 million pixels. */
+const partRows = 400_000;
 /** Rows beyond what is in sight. */
 const overscan = 12;
 /** More rows are asked for when so many are left below. */
@@ -67,16 +66,41 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, keyOf, total = rows.length, chosen = null, onOrder, onEnd } = props;
   const id = useId();
   const place = useRef<HTMLDivElement>(null);
+  const [first, setFirst] = useState(0);
+  if (first > 0 && first >= rows.length) setFirst(0);
   const virtual = useVirtualizer({
-    count: rows.length,
+    count: Math.max(0, Math.min(rows.length - first, partRows)),
     getScrollElement: () => place.current,
     estimateSize: () => rowHeight,
     // No keys of rows: another function for each state of the rows would make it look at a million of them.
     overscan,
   });
-  const { active, onKeyDown, moveTo } = useActiveCell(props, (index) => virtual.scrollToIndex(index));
+  /** The row to be shown when the part that has it is there; null: those in sight stay in sight. */
+  const next = useRef<number | null>(null);
+  const { active, onKeyDown, moveTo } = useActiveCell(props, (row) => {
+    if (row >= first && row < first + partRows) return virtual.scrollToIndex(row - first);
+    next.current = row;
+    setFirst(Math.max(0, row - partRows / 2));
+  });
+  const before = useRef(first);
+  useLayoutEffect(() => {
+    if (next.current !== null) virtual.scrollToIndex(next.current - first);
+    else if (place.current !== null) place.current.scrollTop += (before.current - first) * rowHeight;
+    next.current = null;
+    before.current = first;
+  }, [first, virtual]);
   const items = virtual.getVirtualItems();
-  const isAtEnd = rows.length > 0 && (items.at(-1)?.index ?? 0) >= rows.length - marginRows;
+  const last = items.at(-1)?.index ?? 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever other rows come into sight
+  useEffect(() => {
+    if (rows.length <= partRows || place.current === null) return;
+    // The virtual rows hear of a scroll later.
+    const { scrollTop, clientHeight } = place.current;
+    const [top, bottom] = [scrollTop / rowHeight, (scrollTop + clientHeight) / rowHeight];
+    if (bottom > partRows - marginRows && first + partRows < rows.length) setFirst(first + partRows / 2);
+    else if (top < marginRows && first > 0) setFirst(Math.max(0, first - partRows / 2));
+  }, [last, first, rows.length]);
+  const isAtEnd = rows.length > 0 && first + last >= rows.length - marginRows;
   useEffect(() => {
     if (isAtEnd) onEnd?.();
   }, [isAtEnd, onEnd]);
@@ -108,24 +132,25 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </div>
       </div>
       <div role="rowgroup" className="data-body" style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ key, index, start }) => {
+        {items.map(({ index: at, start }) => {
+          const index = first + at;
           const row = rows[index]!;
           return (
             <div
-              key={key}
+              key={index}
               role="row"
               aria-rowindex={index + 2}
               aria-selected={keyOf(row) === chosen}
               style={{ transform: `translateY(${start}px)` }}
             >
-              {columns.map((column, at) => (
+              {columns.map((column, number) => (
                 <div
                   key={column.name}
-                  id={cellId(index, at)}
+                  id={cellId(index, number)}
                   role={column.isRowHeader ? 'rowheader' : 'gridcell'}
                   className={column.isRight ? 'right' : undefined}
-                  data-active={index === active.row && at === active.column}
-                  onMouseDown={() => moveTo(index, at)}
+                  data-active={index === active.row && number === active.column}
+                  onMouseDown={() => moveTo(index, number)}
                   onClick={() => props.isOpenedByClick && props.onOpen?.(row, column)}
                   onDoubleClick={() => props.isOpenedByClick || props.onOpen?.(row, column)}
                 >
