@@ -82,12 +82,15 @@ const keyForms: Readonly<Record<string, RegExp>> = {
   UUID: /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i,
 };
 
+/** The key with the texts of the row, or with whatever it has. */
 function describe(table: RoleTable, row: Row): FoundRow {
   const key = keyOf(table, row);
-  const keys = table.columns.filter(({ isKey }) => isKey).map(({ name }) => name);
+  const isText = ({ operators }: TableColumn) => operators.some(({ name }) => name === 'ilike');
+  const hasText = table.columns.some(isText);
+  const left = table.columns.filter((column) => column.isKey || (hasText && !isText(column))).map(({ name }) => name);
   return {
     key,
     row,
-    title: [decodeURIComponent(key), rowText(table, row, keys)].filter((text) => text !== '').join(' · '),
+    title: [decodeURIComponent(key), rowText(table, row, left)].filter((text) => text !== '').join(' · '),
   };
 }
