@@ -176,6 +176,9 @@ test('the same query runs as two callers side by side', async () => {
   const { page } = await studio.visit('access?view=try');
   // It begins with a table that both of them read.
   await expect.poll(() => page.getByLabel('Query').inputValue()).toMatch(/^\{\n {2}\w+Collection\(first: 5\) \{\n/);
+  expect(await page.getByLabel('Query').evaluate(({ clientHeight, scrollHeight }) => scrollHeight - clientHeight)).toBe(
+    0,
+  );
   await page.getByRole('button', { name: 'Run as both' }).click();
   for (const side of ['First caller', 'Second caller'])
     await page.getByRole('region', { name: side }).getByText('"edges"').waitFor();

@@ -31,7 +31,7 @@ export function TryAs({ roles }: { readonly roles: { readonly anon: string; read
       <label htmlFor="try-as-query">Query</label>
       <textarea
         id="try-as-query"
-        rows={12}
+        rows={Math.min(20, Math.max(8, text.split('\n').length))}
         spellCheck={false}
         value={text}
         onChange={({ currentTarget }) => query.set(currentTarget.value)}

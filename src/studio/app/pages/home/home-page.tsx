@@ -10,7 +10,7 @@ import { outage } from '../../shared/api.ts';
 import { useAgain, useUsage } from '../../shared/recent.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { askProject, session } from '../../shared/session.ts';
-import { useStore } from '../../shared/store.ts';
+import { useMedia, useStore } from '../../shared/store.ts';
 import { Findings, weightsOf } from './findings.tsx';
 import { NextSteps } from './next-steps.tsx';
 import './home.css';
@@ -32,6 +32,7 @@ function Home() {
   const found = useAnswer('check', async (signal) => (await askProject<CheckReport>('check', { signal })).body);
   const reason = useStore(outage);
   const { value: usage } = useUsage();
+  const isWide = useMedia('(width >= 1000px)');
   // Nothing is shown that would move when the state is known.
   const isKnown = health !== null || problem !== null || reason !== null;
   const requests = usage?.minutes.reduce((sum, minute) => sum + minute.requests, 0) ?? 0;
@@ -43,8 +44,10 @@ function Home() {
           <section className="home-card home-health" aria-label="Health">
             {reason !== null ? (
               <State state="bad" worries={[reason]} />
+            ) : health === null ? (
+              <p className="soft">{problem === null && 'Reading the state …'}</p>
             ) : (
-              health !== null && <Health health={health} report={found.value} />
+              <Health health={health} report={found.value} />
             )}
           </section>
           {isKnown && (
@@ -59,12 +62,10 @@ function Home() {
             </>
           )}
         </div>
-        {isKnown && (
-          <div className="home-column">
-            <Addresses health={health} />
-            <Findings {...found} />
-          </div>
-        )}
+        <div className="home-column">
+          {(isKnown || isWide) && <Addresses health={health} />}
+          {isKnown && <Findings {...found} />}
+        </div>
       </div>
     </div>
   );
