@@ -471,6 +471,9 @@ test('an access token that is revoked while a row is edited asks for another, an
   await page.evaluate((value) => sessionStorage.setItem('pgreflect:access-token', value), token);
   await page.goto(`${studio.url}/studio/data/Product?as=service&row=9`);
   const panel = page.getByRole('complementary', { name: 'Product 9' });
+  // Nothing else may be under way that would be refused first.
+  await page.getByText('400 rows').waitFor();
+  await page.waitForLoadState('networkidle');
   await panel.getByLabel('name').fill('Not lost');
   expect((await operator(`/${id}`, 'DELETE')).status).toBe(200);
   await panel.getByRole('button', { name: 'Save' }).click();
