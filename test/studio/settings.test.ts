@@ -181,6 +181,8 @@ test('each group of settings and the dialog of a token have an address, which op
   await page.goto(`${studio.url}/studio/settings/keys?group=keys-that-verify-tokens`);
   await page.locator('[data-wanted="true"]').getByRole('heading', { name: 'Keys that verify tokens' }).waitFor();
   await page.getByText('pgreflect keys --rotate --jwt-keys keys.json').waitFor();
+  // The project is a local one.
+  await page.getByRole('button', { name: 'Copy Service key' }).waitFor();
   await page.goto(`${studio.url}/studio/settings/access-tokens/new`);
   await page.getByRole('dialog', { name: 'Create access token' }).waitFor();
   await page.keyboard.press('Escape');

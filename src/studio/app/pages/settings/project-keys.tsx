@@ -17,7 +17,7 @@ const jwksPath = '/auth/v1/.well-known/jwks.json';
 
 /** The section. */
 export function ProjectKeys() {
-  const { anon } = useStore(apiKeys);
+  const { anon, service } = useStore(apiKeys);
   const { value, problem } = useAnswer('jwks', async (signal) => (await ask<PublicKeys>(jwksPath, { signal })).body);
   const facts = [
     { title: 'Project URL', text: location.origin },
@@ -43,10 +43,23 @@ export function ProjectKeys() {
             )}
           </div>
         ))}
-        <p className="soft small">
-          The service role's key passes row security. It stays on the server; <code>pgreflect keys</code> prints it
-          there.
-        </p>
+        {service === '' ? (
+          <p className="soft small">
+            The service role's key passes row security. It stays on the server; <code>pgreflect keys</code> prints it
+            there.
+          </p>
+        ) : (
+          <>
+            <div className="setting key">
+              <p className="label">Service key</p>
+              <p className="row">
+                <code className="grow">{'•'.repeat(24)}</code>
+                <CopyButton text={service} what="Service key" isIcon />
+              </p>
+            </div>
+            <p className="soft small">The service key passes row security: it is for servers only.</p>
+          </>
+        )}
       </NamedGroup>
       <NamedGroup section="keys" title="Keys that verify tokens">
         <Fault>{problem?.message}</Fault>
