@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { programs } from '../support/bundle-programs.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { runCommand, runProcess, temporaryDirectory } from './run-command.ts';
@@ -114,13 +115,9 @@ describe('init', () => {
     const prepared = ['init', '--database-url', own.url, ...flags, '--auth', '--watch', '--schemas', 'public'];
     const { out } = await runCommand(prepared);
     await own.query(`grant select on note to ${roles.anon}`);
-    writeFileSync(
-      join(directory, 'pgreflect'),
-      `#!/bin/sh\nexec '${process.execPath}' '${inject('programs').main}' "$@"\n`,
-      {
-        mode: 0o755,
-      },
-    );
+    writeFileSync(join(directory, 'pgreflect'), `#!/bin/sh\nexec '${process.execPath}' '${programs().main}' "$@"\n`, {
+      mode: 0o755,
+    });
     const port = await findFreePort();
     const { HOME = '', PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
     const shell = spawn('sh', ['-euc', out.split('\nNext:\n')[1]!], {

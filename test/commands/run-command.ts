@@ -5,18 +5,12 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { inject, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { runCommandLine } from '../../src/cli/run-process.ts';
 import { version } from '../../src/shared/version.ts';
+import { programs } from '../support/bundle-programs.ts';
 import { childEnvironment } from '../support/sent-statements.ts';
 import type { WhenOver } from '../support/when-over.ts';
-
-/** The command; the sources where no tests run, as in a storm (`npm run storm`). */
-const main = () =>
-  process.env.VITEST === undefined
-    ? fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-    : inject('programs').main;
 
 /** What a command left behind. */
 export interface Finished {
@@ -70,7 +64,7 @@ function spawnCommand(
   { env = {}, directory = tmpdir(), timeoutMs = 170_000 }: RunOptions,
 ): Running {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
-  const child = spawn(process.execPath, [main(), ...args], {
+  const child = spawn(process.execPath, [programs().main, ...args], {
     cwd: directory,
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...childEnvironment, ...env },
     timeout: timeoutMs,

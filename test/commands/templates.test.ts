@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { renderBatch } from '../../src/cli/templates/render-batch.ts';
+import { programs } from '../support/bundle-programs.ts';
 import { runCommand } from './run-command.ts';
 
 interface Batch {
@@ -99,7 +100,7 @@ test('lines may arrive in pieces, and hold characters that other formats take fo
 test('the command answers before the next request is read, and ends with 2 where a line was no request', async () => {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const env = { PATH, HOME, NODE_COMPILE_CACHE };
-  const child = spawn(process.execPath, [inject('programs').main, 'templates', 'render', '--batch'], {
+  const child = spawn(process.execPath, [programs().main, 'templates', 'render', '--batch'], {
     env,
     timeout: 50_000,
   });

@@ -6,12 +6,13 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { inject, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { installWatch } from '../../src/cli/init/watch-setup.ts';
 import type { Config } from '../../src/config/config.ts';
 import { temporaryDirectory } from '../commands/run-command.ts';
 import { ref, usePool } from '../management/management.ts';
 import { installAuthTables, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { programs } from '../support/bundle-programs.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { clientScript } from '../support/supabase-js.ts';
@@ -121,7 +122,7 @@ export async function startPageWorld(template: string, given: Partial<Config> = 
 function installPrograms(directory: string): string {
   const bin = join(directory, '.bin');
   mkdirSync(bin);
-  const program = `exec '${process.execPath}' '${inject('programs').main}' "$@"`;
+  const program = `exec '${process.execPath}' '${programs().main}' "$@"`;
   writeFileSync(join(bin, 'pgreflect'), `#!/bin/sh\n${program}\n`);
   writeFileSync(join(bin, 'npx'), `#!/bin/sh\n[ "$1" = pgreflect ] || exit 127\nshift\n${program}\n`);
   for (const name of ['pgreflect', 'npx']) chmodSync(join(bin, name), 0o755);

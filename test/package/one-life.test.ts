@@ -4,7 +4,8 @@
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { programs } from '../support/bundle-programs.ts';
 import { holdFunction, takeLock, untilHeld } from '../support/busy.ts';
 import { anonKey, secret } from '../support/http.ts';
 import { pathOfPerson } from '../support/install-packages.ts';
@@ -13,7 +14,7 @@ import { openFolder } from './person.ts';
 import { familyOf, startFamily, untilGone } from './process-family.ts';
 
 const database = await createDatabase(holdFunction);
-const { launcher } = inject('programs');
+const { launcher } = programs();
 const serving = ['node', launcher, 'serve', '--port', '0'];
 const variables = {
   DATABASE_URL: database.urlAs('authenticator', 'test'),

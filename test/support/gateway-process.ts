@@ -3,8 +3,9 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { inject, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
+import { programs } from './bundle-programs.ts';
 import { anonKey, operation, testConfig } from './http.ts';
 import type { TestDatabase } from './postgres.ts';
 import { childEnvironment } from './sent-statements.ts';
@@ -37,7 +38,7 @@ export async function gatewayProcess(
     ...given,
   });
   const env = { ...process.env, ...childEnvironment };
-  const child = fork(inject('programs').gatewayChild, [JSON.stringify(config)], { execArgv: [], env });
+  const child = fork(programs().gatewayChild, [JSON.stringify(config)], { execArgv: [], env });
   whenOver(async () => void child.kill('SIGKILL'));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   return {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
-import { bundlePrograms, type Programs } from './bundle-programs.ts';
+import { bundlePrograms } from './bundle-programs.ts';
 import { installPackages } from './install-packages.ts';
 import { migrateDatabase } from './migrate-database.ts';
 import { scratch } from './scratch.ts';
@@ -20,7 +20,6 @@ declare module 'vitest' {
     serverUrl: string;
     /** Name of a database with the tables of the auth service, which nobody is connected to. */
     authTemplate: string;
-    programs: Programs;
   }
 }
 
@@ -41,7 +40,7 @@ const settings = {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   installIfMissing();
   execFileSync(process.execPath, [studioBuild], { stdio: 'inherit' });
-  project.provide('programs', await bundlePrograms());
+  await bundlePrograms();
   const given = process.env.TEST_DATABASE_URL;
   if (given) {
     return provide(project, given);
