@@ -37,17 +37,24 @@ interface Answer {
   readonly position: string | null;
 }
 
+interface Request {
+  readonly bearer?: string;
+  /** Of the log, as an answer has named it. */
+  readonly position?: string | null;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
 /** One request for GraphQL. @throws Error where it was not answered with data alone. */
 async function ask(
   url: string,
   query: string,
-  { bearer = ada, position = null }: { readonly bearer?: string; readonly position?: string | null } = {},
+  { bearer = ada, position = null, variables = {} }: Request = {},
 ): Promise<Answer> {
   const headers = { apikey: anonKey, authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
   const response = await fetch(`${url}/graphql/v1`, {
     method: 'POST',
     headers: position === null ? headers : { ...headers, 'pgreflect-lsn': position },
-    body: JSON.stringify({ query }),
+    body: JSON.stringify({ query, variables }),
     signal: AbortSignal.timeout(patienceMs),
   });
   const text = await response.text();
@@ -65,33 +72,38 @@ async function repeat({ stop }: Setting, pauseMs: number, act: (turn: number) =>
   }
 }
 
+const itemById = 'query ($id: Int!) { itemCollection(filter: {id: {eq: $id}}) { edges { node { name } } } }';
+
 /** Reads a row that is always the same. */
 function reader(setting: Setting): Promise<void> {
   const { book, url } = setting;
   return repeat(setting, 50, (turn) => {
     const id = (turn * 37) % 1000 || 1000;
     return book.attempt('reads', async () => {
-      const { data } = await ask(url, `{ itemCollection(filter: {id: {eq: ${id}}}) { edges { node { name } } } }`);
+      const { data } = await ask(url, itemById, { variables: { id } });
       const names = JSON.stringify(data.itemCollection.edges);
       if (names !== JSON.stringify([{ node: { name: `item ${id}` } }])) book.violation(`Item ${id} was ${names}.`);
     });
   });
 }
 
-function insertion(client: string, number: number): string {
-  const entry = `{id: "${client}-${number}", client: "${client}", number: ${number}}`;
-  return `mutation { insertIntoEntryCollection(objects: [${entry}]) { affectedCount } }`;
+function insert(url: string, client: string, number: number): Promise<Answer> {
+  const query =
+    'mutation ($entry: EntryInsertInput!) { insertIntoEntryCollection(objects: [$entry]) { affectedCount } }';
+  return ask(url, query, { variables: { entry: { id: `${client}-${number}`, client, number } } });
 }
+
+const entries = `query ($filter: EntryFilter!) { entryCollection(filter: $filter) { edges { node { id } } } }`;
 
 /** Writes rows, and looks at those of everybody. */
 function writer(setting: Setting, client: string): Promise<void> {
   const { book, url } = setting;
   return repeat(setting, 100, async (turn) => {
-    const done = await book.attempt('writes', () => ask(url, insertion(client, turn)));
+    const done = await book.attempt('writes', () => insert(url, client, turn));
     if (done !== null) book.written.add(`${client}-${turn}`);
     await book.attempt('reads', async () => {
-      const filter = `{client: {eq: "${client}"}, number: {gt: ${turn - 10}}}`;
-      const { data } = await ask(url, `{ entryCollection(filter: ${filter}) { edges { node { id } } } }`);
+      const filter = { client: { eq: client }, number: { gt: turn - 10 } };
+      const { data } = await ask(url, entries, { variables: { filter } });
       for (const { node } of data.entryCollection.edges) book.read.add(node.id);
     });
     return done;
@@ -103,12 +115,12 @@ function rereader(setting: Setting, client: string): Promise<void> {
   const { book, url } = setting;
   return repeat(setting, 100, async (turn) => {
     const id = `${client}-${turn}`;
-    const done = await book.attempt('writes', () => ask(url, insertion(client, turn)));
+    const done = await book.attempt('writes', () => insert(url, client, turn));
     if (done === null) return null;
     book.written.add(id);
     for (let again = 0; again < 3; again += 1) {
       const found = await book.attempt('reads after a write', () =>
-        ask(url, `{ entryCollection(filter: {id: {eq: "${id}"}}) { edges { node { id } } } }`, done),
+        ask(url, entries, { position: done.position, variables: { filter: { id: { eq: id } } } }),
       );
       if (found?.data.entryCollection.edges.length === 0) book.violation(`The own write ${id} was not read back.`);
       if (found !== null) break;
@@ -178,13 +190,17 @@ async function emailedCode({ emailsTo }: MailServers, address: string, stop: Abo
   return null;
 }
 
+const countUp = `mutation ($board: Int!, $value: Int!) {
+  updateBoardCollection(set: {value: $value}, filter: {id: {eq: $board}}) { affectedCount }
+}`;
+
 /** Counts the boards up, one after the other. */
 function counter(setting: Setting, boards: readonly number[]): Promise<void> {
   const { book, url } = setting;
   return repeat(setting, 100, async (turn) => {
     const board = boards[turn % boards.length]!;
-    const write = `mutation { updateBoardCollection(set: {value: ${turn}}, filter: {id: {eq: ${board}}}) { affectedCount } }`;
-    const done = await book.attempt('writes', () => ask(url, write));
+    const variables = { board, value: turn };
+    const done = await book.attempt('writes', () => ask(url, countUp, { variables }));
     if (done !== null) book.boards.set(board, turn);
     return done;
   });
