@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { sources } from '../support/bundle-programs.ts';
 import { runCommand, runProcess } from './run-command.ts';
 
 test('without a command the help lists all commands and the exit code is 1', async () => {
@@ -20,7 +21,7 @@ test.each(['--help', 'keys', 'check --help'])(
     const tellLoaded = `import { registerHooks } from 'node:module';
     registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`;
     const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tellLoaded)}` };
-    const { code, err } = await runProcess(args.split(' '), { env });
+    const { code, err } = await runProcess(args.split(' '), { env, program: sources.main });
     expect(code).toBe(0);
     expect(err).toContain('/node_modules/commander/');
     expect(err).not.toMatch(/\/node_modules\/(graphql|fastify)\//);

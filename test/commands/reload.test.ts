@@ -7,6 +7,7 @@ import { importJWK, type JWK, SignJWT } from 'jose';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { JsonWebKeyMember } from '../../src/config/json-web-keys.ts';
 import { makeApiKeys, makeSigningKey } from '../../src/config/keys.ts';
+import { sources } from '../support/bundle-programs.ts';
 import { secret } from '../support/http.ts';
 import { overEvents, overSocket } from '../support/live.ts';
 import { createOwnAuthDatabase } from '../support/own-auth-database.ts';
@@ -50,7 +51,11 @@ async function serve(
   const usual = { PGREFLECT_ADMIN_DATABASE_URL: database.url };
   const command = startCommand(
     ['serve', '--config', 'pgreflect.toml', '--port', '0', ...args],
-    { env: { ...usual, DATABASE_URL: database.urlAs('authenticator', 'test'), ...env }, directory },
+    {
+      env: { ...usual, DATABASE_URL: database.urlAs('authenticator', 'test'), ...env },
+      directory,
+      program: sources.main,
+    },
     whenOver,
   );
   const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);

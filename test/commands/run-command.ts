@@ -22,6 +22,8 @@ export interface Finished {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly directory?: string;
+  /** The bundled one by default. */
+  readonly program?: string;
   /** When it is killed at the latest. */
   readonly timeoutMs?: number;
 }
@@ -61,10 +63,10 @@ export function startCommand(
 
 function spawnCommand(
   args: readonly string[],
-  { env = {}, directory = tmpdir(), timeoutMs = 170_000 }: RunOptions,
+  { env = {}, directory = tmpdir(), timeoutMs = 170_000, program = programs().main }: RunOptions,
 ): Running {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
-  const child = spawn(process.execPath, [programs().main, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: directory,
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...childEnvironment, ...env },
     timeout: timeoutMs,

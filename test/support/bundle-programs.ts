@@ -31,7 +31,8 @@ interface Programs {
 
 const root = join(import.meta.dirname, '../..');
 const modules = { main: join(root, 'src/main.ts'), gatewayChild: join(import.meta.dirname, 'gateway-child.ts') };
-const sources: Programs = { ...modules, launcher: join(root, 'bin/pgreflect.js') };
+/** The programs without a bundle. */
+export const sources: Programs = { ...modules, launcher: join(root, 'bin/pgreflect.js') };
 const cache = join(root, 'node_modules/.cache/programs');
 
 /** Packages with a binary or threads of their own, and `pg`, at which sent-statements.ts listens. */
