@@ -109,7 +109,7 @@ export function characteristicsOf(
 }
 
 /** Texts of settings statements, the same for all callers. */
-export interface SettingsTexts {
+interface SettingsTexts {
   /** By the state of the connection; fails with a sentinel (connection-reset.ts) if it cannot be used. */
   readonly first: Readonly<Record<ConnectionState, string>>;
   /**
