@@ -447,7 +447,6 @@ async function startProcess(smtp: TestSmtpServer): Promise<Process> {
     ...readable,
   ];
   const command = startCommand(args, {
-    timeoutMs: 380_000,
     env: {
       DATABASE_URL: auth.database.urlAs('authenticator', 'test'),
       PGREFLECT_ADMIN_DATABASE_URL: postgres.url,

@@ -37,7 +37,7 @@ export async function startOutboxProcess(
     PGREFLECT_API_MAX_REQUEST_DURATION: '60',
   };
   const args = ['serve', '--port', '0', '--auth-pool-size', '40', '--prepared-statements', 'false'];
-  const command = startCommand(args, { env, timeoutMs: 200_000 });
+  const command = startCommand(args, { env });
   const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
   return { url, command };
 }

@@ -52,7 +52,7 @@ async function startProcess(jwtKeys: string): Promise<Process> {
     PGREFLECT_MAILER_DELIVERY: 'direct',
     PGREFLECT_RATE_LIMIT_EMAIL_SENT: '1000',
   };
-  const command = startCommand(['serve', '--port', '0', '--project-ref', ref], { env, timeoutMs: 200_000 }, whenOver);
+  const command = startCommand(['serve', '--port', '0', '--project-ref', ref], { env }, whenOver);
   const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
   const ask: Process['ask'] = (path, body, options = {}) => send(url, path, body, options);
   return {

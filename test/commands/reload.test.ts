@@ -7,7 +7,6 @@ import { importJWK, type JWK, SignJWT } from 'jose';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { JsonWebKeyMember } from '../../src/config/json-web-keys.ts';
 import { makeApiKeys, makeSigningKey } from '../../src/config/keys.ts';
-import { sources } from '../support/bundle-programs.ts';
 import { secret } from '../support/http.ts';
 import { overEvents, overSocket } from '../support/live.ts';
 import { createOwnAuthDatabase } from '../support/own-auth-database.ts';
@@ -54,7 +53,6 @@ async function serve(
     {
       env: { ...usual, DATABASE_URL: database.urlAs('authenticator', 'test'), ...env },
       directory,
-      program: sources.main,
     },
     whenOver,
   );

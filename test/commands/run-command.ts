@@ -24,8 +24,6 @@ export interface RunOptions {
   readonly directory?: string;
   /** The bundled one by default. */
   readonly program?: string;
-  /** When it is killed at the latest. */
-  readonly timeoutMs?: number;
 }
 
 /** A command that goes on running. */
@@ -63,13 +61,14 @@ export function startCommand(
 
 function spawnCommand(
   args: readonly string[],
-  { env = {}, directory = tmpdir(), timeoutMs = 170_000, program = programs().main }: RunOptions,
+  { env = {}, directory = tmpdir(), program = programs().main }: RunOptions,
+  timeout?: number,
 ): Running {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
     cwd: directory,
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...childEnvironment, ...env },
-    timeout: timeoutMs,
+    timeout,
   });
   let [out, err] = ['', ''];
   const listeners = new Set<() => void>();
@@ -108,9 +107,12 @@ function spawnCommand(
   };
 }
 
+/** When a command that should end is killed, in milliseconds: a little before its test. */
+const processMs = 170_000;
+
 /** Runs a command to its end in a process of its own, which a person does; takes half a second longer than `runCommand`. */
 export function runProcess(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
-  return spawnCommand(args, options).finished;
+  return spawnCommand(args, options, processMs).finished;
 }
 
 /** Runs a command to its end. The environment holds nothing else that we read. */

@@ -33,7 +33,7 @@ function named(pattern: RegExp): string {
 async function start() {
   const url = `http://localhost:${await findFreePort()}`;
   const schemaFile = join(root, named(/npm start -- --reset --schema-file (\S+)/));
-  const options = { directory: temporaryDirectory(), timeoutMs: 240_000 };
+  const options = { directory: temporaryDirectory() };
   const started = startCommand(['start', '--port', new URL(url).port, '--schema-file', schemaFile], options);
   const [, anonKey = ''] = await started.until(/anon key +(eyJ\S+)/);
   const origin = await serveScript(named(/npm run (\S+)/), { API_URL: url, ANON_KEY: anonKey }, example);

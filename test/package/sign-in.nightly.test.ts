@@ -62,7 +62,7 @@ async function expectNotes(page: Page, text: string): Promise<void> {
 test('a newcomer signs in by the link of an email, and sees the own rows and no others', async () => {
   const port = await findFreePort();
   const schemaFile = join(root, named(/npm start -- --reset --schema-file (\S+)/));
-  const options = { directory: temporaryDirectory(), timeoutMs: 240_000 };
+  const options = { directory: temporaryDirectory() };
   const start = startCommand(['start', '--port', String(port), '--reset', '--schema-file', schemaFile], options);
   const [, anonKey = ''] = await start.until(/anon key +(eyJ\S+)/);
   const [, inbox = ''] = await start.until(/Inbox +(\S+)/);

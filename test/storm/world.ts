@@ -76,7 +76,6 @@ export interface Servers extends MailServers, Pick<RestartableDatabase, 'stopDat
 export const ledgerSql = readFileSync(new URL('ledger.sql', import.meta.url), 'utf8');
 
 const databaseName = 'postgres';
-const day = 24 * 3_600_000;
 
 /** Limits that clients from one address would meet at once, and the notifications that are off without a word. */
 export const authSettings: Readonly<Record<string, string>> = {
@@ -244,7 +243,7 @@ export async function startGateway(
   let isUp = false;
   const start = async () => {
     const args = ['serve', '--port', String(port), '--log-level', 'warn', '--log-format', 'json', ...more];
-    const running = startCommand(args, { env, timeoutMs: day }, whenOver);
+    const running = startCommand(args, { env }, whenOver);
     runs.push(running);
     await answers(`http://127.0.0.1:${port}${health}`, running);
     isUp = true;
