@@ -69,6 +69,8 @@ interface FoundCaller {
 const maxRememberedBytes = 32 * 1024 * 1024;
 /** How long a key that was removed at the JWKS URL still works. */
 const maxRememberedMs = 5 * 60 * 1000;
+/** What has expired is forgotten so often, because nobody may ask for it again. */
+const forgetEveryMs = 60 * 1000;
 
 /**
  * Builds the check. Rejects if a configured key is malformed.
@@ -88,6 +90,7 @@ export async function createAuthenticator(
     perf: { now: () => clock.now() },
     ttlResolution: 0,
   });
+  let forgottenAt = clock.now();
 
   async function find(
     apiKey: string | undefined,
@@ -102,6 +105,10 @@ export async function createAuthenticator(
     const ttl = found.validUntil === null ? maxRememberedMs : Math.min(maxRememberedMs, found.validUntil - now);
     const identity = { ...found.identity, validUntil: now + ttl };
     if (ttl >= 1) known.set(cacheKey, identity, { ttl });
+    if (now - forgottenAt >= forgetEveryMs) {
+      known.purgeStale();
+      forgottenAt = now;
+    }
     return identity;
   }
 
