@@ -13,7 +13,7 @@ import type { StatementNames } from '../wire/statement-names.ts';
 import { connectionStateOf } from './connection-reset.ts';
 import { preRequestStep } from './pre-request.ts';
 import { type Preamble, planningStep, preambleSteps, sharedPreambleSteps, traceStep } from './preamble.ts';
-import { type SettingsInput, valuesAgain } from './settings.ts';
+import { type SettingsInput, textsOf, valuesAgain } from './settings.ts';
 
 /** One main statement. */
 export interface Step {
@@ -155,7 +155,7 @@ function mainSteps(
 ): readonly FlightStep[] {
   const { caller, steps, preRequest, readOnly } = options;
   const { settings } = preamble;
-  const again = (readOnly ? settings.readOnly : settings.readWrite).again;
+  const { again } = textsOf(settings, readOnly);
   const main: FlightStep[] = [];
   if (preRequest !== null) {
     const { text, values } = preRequestStep(preRequest, caller);

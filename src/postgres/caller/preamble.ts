@@ -1,8 +1,9 @@
 /**
- * The first steps of a flight, reset and settings, cached for the caller's next request.
+ * The first steps of a flight: reset and settings.
  *
- * HTTP uses the same `Caller` object for requests with equal facts about their caller; such a request sends the bytes
- * made for the first one. The cache is attached to that object, so callers never share it.
+ * The reset is the same for all callers. The values of the settings are cached as bytes for the caller's next request: HTTP
+ * uses the same `Caller` object for requests with equal facts about their caller. The cache is attached to that object, so
+ * callers never share it.
  */
 import type { TransactionDefaults } from '../wire/driver.ts';
 import { boundValues, type FlightStep } from '../wire/flight.ts';
@@ -16,6 +17,7 @@ import {
   planForValues,
   type SettingsInput,
   type SettingsStatements,
+  textsOf,
 } from './settings.ts';
 
 /** The preamble of a request's flights. */
@@ -65,7 +67,7 @@ export interface Beginning {
 /** Step 0 of a flight. */
 export function preambleSteps(preamble: Preamble, { state, readOnly, names }: Beginning): readonly FlightStep[] {
   const { settings } = preamble;
-  const text = (readOnly ? settings.readOnly : settings.readWrite).first[state];
+  const text = textsOf(settings, readOnly).first[state];
   preamble.bound ??= boundValues(settings.values);
   const own = { ...fixedStep(text, names), values: settings.values, bound: preamble.bound };
   return [...beginning(settings.characteristics), ...resetSteps(state, names), own];
@@ -76,7 +78,7 @@ export function sharedPreambleSteps(
   { settings }: Preamble,
   { readOnly, defaults }: { readonly readOnly: boolean; readonly defaults: TransactionDefaults },
 ): readonly FlightStep[] {
-  const text = (readOnly ? settings.readOnly : settings.readWrite).first.shared;
+  const text = textsOf(settings, readOnly).first.shared;
   const own = { ...fixedStep(text, null), values: settings.values };
   return [...beginning(characteristicsOf(settings.own, defaults)), ...resetSteps('shared', null), own];
 }
@@ -99,7 +101,7 @@ export function traceStep(traceId: string, names: StatementNames | null): Flight
   return { ...fixedStep(setApplicationName, names), values: [tracedName(traceId)] };
 }
 
-/** Those of all callers, with their names and without. */
+/** By the names of their statements. */
 const resets = new WeakMap<object, Map<ConnectionState, readonly FlightStep[]>>();
 const unnamed = {};
 

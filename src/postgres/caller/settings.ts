@@ -156,6 +156,11 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
   return { readOnly: texts(true), readWrite: texts(false), values, characteristics, own: input.settings };
 }
 
+/** The texts for a transaction that may write, or not. */
+export function textsOf(settings: SettingsStatements, readOnly: boolean): SettingsTexts {
+  return readOnly ? settings.readOnly : settings.readWrite;
+}
+
 /** Number of the values that the text `again` takes. */
 export const valuesAgain = 7;
 
@@ -178,15 +183,16 @@ function settingsTexts(parts: Omit<Parts, 'state' | 'readOnly'>, readOnly: boole
   const known = knownTexts.get(key);
   if (known !== undefined) return known;
   const textOf = (state: ConnectionState) => printSettings({ ...parts, readOnly, state });
-  const [plain, unknown, temporary, shared] = [
-    textOf('plain'),
-    textOf('unknown'),
-    textOf('temporary'),
-    textOf('shared'),
-  ];
+  const plain = textOf('plain');
   const made: SettingsTexts = {
-    // After writes the same statement, so that nothing more is prepared.
-    first: { plain, wrote: plain, unknown, temporary, shared },
+    first: {
+      plain,
+      // The same statement, so that nothing more is prepared.
+      wrote: plain,
+      unknown: textOf('unknown'),
+      temporary: textOf('temporary'),
+      shared: textOf('shared'),
+    },
     // Without the role's own settings, because the login role may set parameters that the role may not.
     again: printSettings({ check: 'none', ownCount: 0, begins: false, readOnly: again, state: 'inside' }),
   };

@@ -9,10 +9,8 @@ export function mergeRequests(reports: readonly KeptRequests[], { limit }: Pick<
   if (reports.length > 1) all.sort((one, other) => (one.time < other.time ? 1 : one.time > other.time ? -1 : 0));
   const ends = [...reports.map(({ since }) => since), all.length < limit ? null : (all[limit - 1]?.time ?? null)];
   // Times of one format are in the order of their texts.
-  const since = ends
-    .filter((end) => end !== null)
-    .reduce<string | null>((last, end) => (last === null || end > last ? end : last), null);
-  return { since, requests: all.slice(0, limit) };
+  const since = ends.filter((end) => end !== null).sort();
+  return { since: since.at(-1) ?? null, requests: all.slice(0, limit) };
 }
 
 /** Each of the last minutes, oldest first, also those in which nothing happened. @param now Milliseconds since the epoch. */

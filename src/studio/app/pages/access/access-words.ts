@@ -208,9 +208,7 @@ function inParentheses(condition: string): string {
 function bare(condition: string): string {
   let depth = 0;
   // Texts and quoted names have parentheses that count for nothing.
-  for (const [token, index] of [...condition.matchAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]/g)].map(
-    (found) => [found[0], found.index] as const,
-  )) {
+  for (const { 0: token, index } of condition.matchAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]/g)) {
     if (token === '(') depth += 1;
     else if (token === ')') depth -= 1;
     if (depth === 0)
