@@ -42,8 +42,8 @@ const database = await createDatabase(`
 `);
 const schemas = ['app', 'plain'];
 const execution = await startExecution(database, { schemas, introspection: 'always' });
-const namesOf = async (type: string, of = execution): Promise<readonly string[]> => {
-  const { __type } = await of.data('anon', `{ __type(name: "${type}") { fields { name } } }`);
+const namesOf = async (type: string, of = execution, role = 'anon'): Promise<readonly string[]> => {
+  const { __type } = await of.data(role, `{ __type(name: "${type}") { fields { name } } }`);
   return __type.fields.map(({ name }: Json) => name);
 };
 
@@ -130,6 +130,15 @@ describe('partitions', () => {
     expect(fields).toEqual(
       expect.arrayContaining(['visit_2025Collection', 'visit_2026Collection', 'visit_2026_1Collection']),
     );
+  });
+
+  test('hidden partitions are left out of the tables that a role only inserts into, too', async () => {
+    await database.query(
+      `grant usage on schema app to authenticated; grant insert on app.log, app.log_a, app.log_b to authenticated`,
+    );
+    await execution.reload();
+    const fields = await namesOf('Mutation', execution, 'authenticated');
+    expect(fields).toEqual(['insertIntologCollection']);
   });
 
   test('partitions are left out where a comment above them hides them, and reported', async () => {

@@ -76,6 +76,7 @@ export function* selectWriteOnly(context: ModelContext): Sliced<readonly Selecte
   const selected = yield* mapInSlices(context.catalog.tables, (row) => {
     const namespace = context.namespaces.get(row.relnamespace);
     if (!namespace?.exposed || !isWriteOnly(context, namespace, row)) return null;
+    if (!offersTable(context, row) || hidingTable(context, row) !== null) return null;
     const kind = tableKind(row);
     const { settings } = readSettings(context.catalog, 'table', row._id);
     const key = primaryKey(row, settings);
