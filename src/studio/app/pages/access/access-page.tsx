@@ -48,7 +48,7 @@ export function AccessPage() {
       head={
         <div className="row">
           <SearchForm label="Find a table" value={wanted} onType={find} />
-          <button type="button" onClick={() => setOpen(true)}>
+          <button type="button" className="changes-button" onClick={() => setOpen(true)}>
             Changes {count > 0 && <span className="badge changed">{count}</span>}
           </button>
         </div>

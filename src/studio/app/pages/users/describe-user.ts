@@ -31,21 +31,21 @@ export function providersOf({ identities }: StudioUser): readonly string[] {
   return [...new Set(identities.map(({ provider }) => provider))];
 }
 
-/** A state, and whether it is the usual one. */
+/** A state, and the class of its badge. */
 interface UserState {
   readonly title: string;
-  readonly isUsual: boolean;
+  readonly badge: 'on' | 'changed' | 'failed';
 }
 
 /** The most important state, in the order of the API. */
 export function stateOf(user: StudioUser): UserState {
   const { deleted_at: deletedAt, confirmed_at: confirmedAt } = user;
-  const unusual = (title: string) => ({ title, isUsual: false });
-  if (deletedAt !== undefined) return unusual(stateTitles.deleted);
-  if (isBanned(user)) return unusual(stateTitles.banned);
-  if (user.is_anonymous) return unusual(stateTitles.anonymous);
-  if (confirmedAt !== undefined) return { title: stateTitles.confirmed, isUsual: true };
-  return unusual(isInvited(user) ? stateTitles.invited : stateTitles.unconfirmed);
+  const { deleted, banned, anonymous, confirmed, invited, unconfirmed } = stateTitles;
+  if (deletedAt !== undefined) return { title: deleted, badge: 'failed' };
+  if (isBanned(user)) return { title: banned, badge: 'failed' };
+  if (user.is_anonymous) return { title: anonymous, badge: 'changed' };
+  if (confirmedAt !== undefined) return { title: confirmed, badge: 'on' };
+  return { title: isInvited(user) ? invited : unconfirmed, badge: 'changed' };
 }
 
 /** Whether the user cannot sign in now. */

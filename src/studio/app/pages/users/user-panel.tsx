@@ -10,11 +10,12 @@ import { goTo } from '../../shared/router.ts';
 import { readUser } from '../../shared/users.ts';
 import { AccountTab } from './account-tab.tsx';
 import { AuditTab, EmailsTab } from './activity-tabs.tsx';
-import { fullNameOf, nameOf, stateOf } from './describe-user.ts';
+import { fullNameOf, nameOf } from './describe-user.ts';
 import { MetadataTab } from './metadata-tab.tsx';
 import { type ListPlace, placeOf, type UserTab, userTabs } from './place-of.ts';
 import { SessionsTab } from './sessions-tab.tsx';
 import { SignInTab } from './sign-in-tab.tsx';
+import { StateBadge } from './state-badge.tsx';
 import type { SayDone } from './user-tab.ts';
 
 interface UserPanelProps {
@@ -73,7 +74,7 @@ export function UserPanel({ id, place, tab, onDone }: UserPanelProps) {
           </Link>
         </div>
         <div className="row">
-          <span className={stateOf(user).isUsual ? 'badge on' : 'badge changed'}>{stateOf(user).title}</span>
+          <StateBadge user={user} />
           {fullNameOf(user) !== null && <span className="soft user-full-name">{fullNameOf(user)}</span>}
           <Link className="button user-data" to={`data?as=${user.id}`}>
             See data as the user

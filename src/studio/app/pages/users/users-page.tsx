@@ -10,9 +10,10 @@ import { useCommands } from '../../shared/commands.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useMayOperate } from '../../shared/session.ts';
 import type { StudioUser } from '../../shared/users.ts';
-import { nameOf, providersOf, stateOf } from './describe-user.ts';
+import { nameOf, providersOf } from './describe-user.ts';
 import { CreateDialog, InviteDialog } from './new-user.tsx';
 import { type ListPlace, placeOf, readListPlace, readTab, usualOrder } from './place-of.ts';
+import { StateBadge } from './state-badge.tsx';
 import { useUserList } from './use-user-list.ts';
 import { useWidth } from './use-width.ts';
 import { UserFilters } from './user-filters.tsx';
@@ -182,10 +183,4 @@ function columnsOf(place: ListPlace): readonly Column<StudioUser>[] {
       ...order('last_sign_in_at'),
     },
   ];
-}
-
-/** The state of a user. */
-function StateBadge({ user }: { readonly user: StudioUser }) {
-  const { title, isUsual } = stateOf(user);
-  return <span className={isUsual ? 'badge on' : 'badge changed'}>{title}</span>;
 }
