@@ -12,7 +12,7 @@ const programs: Readonly<Record<string, string>> = {
 };
 
 /** Ends the process where a cluster cannot run here, and says why. @param code Its exit code then. */
-export function demandCluster(code: number = 1): void {
+export function demandCluster(code: number): void {
   const missing = whatIsMissing();
   if (missing.length === 0) return;
   console.log(`A cluster cannot run here. Missing: ${missing.join('; ')}.`);

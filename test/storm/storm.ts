@@ -1,6 +1,6 @@
 /**
- * `npm run storm -- [--minutes N | --rounds N] [--seed N] [--clients N] [--queue] [--cluster]`: a storm (run-storm.ts) whose figures are
- * printed at its end; the exit code is 1 where something happened that may never happen.
+ * `npm run storm -- [--minutes N | --rounds N] [--seed N] [--clients N] [--queue] [--cluster [--if-possible]]`: a storm
+ * (run-storm.ts) whose figures are printed at its end; the exit code is 1 where something happened that may never happen.
  */
 import { parseArgs } from 'node:util';
 import { startClusterWorld } from '../cluster/cluster-world.ts';
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '20' },
     queue: { type: 'boolean', default: false },
     cluster: { type: 'boolean', default: false },
+    'if-possible': { type: 'boolean', default: false },
   },
 });
 const { minutes = '10', rounds, queue, cluster } = values;
@@ -26,7 +27,7 @@ const duration = rounds === undefined ? { minutes: Number(minutes) } : { rounds:
 const [seed, clients] = [Number(values.seed), Number(values.clients)];
 const numbers = [...Object.values(duration), seed, clients];
 if (!numbers.every((number) => number >= 0)) throw new Error('Each option takes a number.');
-if (cluster) demandCluster();
+if (cluster) demandCluster(values['if-possible'] ? 0 : 1);
 
 const began = Date.now();
 const onEvent = (text: string) => console.log(`${seconds()} s: ${text}`);

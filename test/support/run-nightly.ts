@@ -21,6 +21,9 @@ const steps: Readonly<Record<string, Step>> = {
   storm: { command: ['node', 'test/storm/storm.ts', '--minutes', '10'] },
   soak: { command: ['node', 'test/soak/soak.ts', '--minutes', '10'] },
   cluster: { command: ['node', 'test/cluster/cluster.ts', '--if-possible'] },
+  'cluster-storm': {
+    command: ['node', 'test/storm/storm.ts', '--cluster', '--minutes', '120', '--if-possible'],
+  },
   matrix: { command: ['node', 'test/support/run-matrix.ts'] },
 };
 
