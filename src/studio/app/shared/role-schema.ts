@@ -27,10 +27,10 @@ export type SchemaRelationship = RoleSchema['relationships'][number];
 /** An object that the role does not see. */
 export type Missing = RoleSchema['missing'][number];
 
-/** The schema of a role, null while loading, and the error. */
-export function useRoleSchema(role: string): Pick<Answer<RoleSchema>, 'value' | 'problem'> {
+/** The schema of a role, null while loading, and the error. @param role Null: none. */
+export function useRoleSchema(role: string | null): Pick<Answer<RoleSchema>, 'value' | 'problem'> {
   const { value, problem } = useAnswer(role, async (signal) => {
-    const path = `schema?${new URLSearchParams({ role })}`;
+    const path = `schema?${new URLSearchParams({ role: role! })}`;
     return (await askProject<RoleSchema>(path, { signal })).body;
   });
   return { value: value?.role === role ? value : null, problem };

@@ -15,10 +15,12 @@ type Sides = readonly [Caller, Caller];
 
 /** The view. It begins with a table that visitors read, or else the service role. */
 export function TryAs({ roles }: { readonly roles: { readonly anon: string; readonly service: string } }) {
-  const { value: ofVisitors } = useRoleSchema(roles.anon);
-  const { value: ofService } = useRoleSchema(roles.service);
-  const first = ofVisitors && ofService && (firstQuery(ofVisitors) ?? firstQuery(ofService) ?? '{\n  __typename\n}');
-  const text = useStore(query) ?? first ?? '';
+  const typed = useStore(query);
+  const { value: visitors } = useRoleSchema(typed === null ? roles.anon : null);
+  const ofVisitors = visitors && firstQuery(visitors);
+  const { value: service } = useRoleSchema(visitors && ofVisitors === null ? roles.service : null);
+  const ofService = service && (firstQuery(service) ?? '{\n  __typename\n}');
+  const text = typed ?? ofVisitors ?? ofService ?? '';
   const [callers, setCallers] = useState<Sides>([{ kind: 'anon' }, { kind: 'service' }]);
   const [answers, setAnswers] = useState<readonly string[]>(['', '']);
   const { problem, isBusy, run } = useTask();
