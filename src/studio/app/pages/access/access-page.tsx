@@ -103,9 +103,10 @@ function Access({ wanted, applied }: { readonly wanted: string; readonly applied
         {view === 'try' && now.kind !== 'none' && <TryAs roles={now.project.roles} />}
         {view === 'functions' && <Functions overview={overview} wanted={wanted} />}
         {view === 'tables' && overview.tables.length === 0 && (
-          <Empty title="No tables are exposed">
+          <Empty title="No tables yet">
             <p>
-              The option <code>--schemas</code> names the schemas of the API.
+              The schemas of the API have none. The option <code>--schemas</code> names them;{' '}
+              <Link to="schema?view=hidden">Schema</Link> shows how to make a first table.
             </p>
           </Empty>
         )}

@@ -69,7 +69,11 @@ function Data({ roles }: { readonly roles: Roles }) {
           <TableNav schema={schema} place={place} />
           {table === null ? (
             <div className="empty unchosen">
-              <p>Select a table to see its rows as {caller.kind === 'user' ? 'the user' : schema.role} sees them.</p>
+              <p>
+                {schema.tables.length === 0
+                  ? `“Hidden from ${schema.role}” says why, and what to do.`
+                  : `Select a table to see its rows as ${caller.kind === 'user' ? 'the user' : schema.role} sees them.`}
+              </p>
             </div>
           ) : (
             <TableView key={table} schema={schema} name={table} place={place} />

@@ -58,7 +58,7 @@ export function TableNav({ schema, place }: TableNavProps) {
           <p>{part === '' ? `${schema.role} sees no tables.` : `No table matches “${wanted}”.`}</p>
         </div>
       )}
-      {hidden.length > 0 && (
+      {(hidden.length > 0 || schema.tables.length === 0) && (
         <Link to={`schema?${new URLSearchParams({ role: schema.role, view: 'hidden' })}`}>
           <span className="soft small">Hidden from {schema.role}</span>
           <span className="badge">{hidden.length}</span>

@@ -93,7 +93,7 @@ function firstOperation(schema: GraphQLSchema | null | undefined): string | null
 }
 
 /** The text of an empty editor. */
-const emptyText = '# Write an operation here, or choose one from Examples.\n';
+const emptyText = '# Write an operation here,\n# or choose one from Examples.\n';
 
 const panelName = 'pgreflect:graphiql-panel';
 

@@ -75,8 +75,8 @@ function Nobody() {
       <p>
         Write <code>subscription</code> in place of <code>query</code>, here on the page GraphQL or in a client:
       </p>
-      <pre>
-        <code>{'for await (const { data } of client.iterate({\n  query: "subscription { … }",\n})) show(data);'}</code>
+      <pre className="source">
+        {'for await (const { data } of client.iterate({\n  query: "subscription { … }",\n})) show(data);'}
       </pre>
     </Empty>
   );

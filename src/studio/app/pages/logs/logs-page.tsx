@@ -294,7 +294,7 @@ function columnsFor({
     {
       name: 'time',
       title: 'Time',
-      width: isNarrow ? 100 : 112,
+      width: 112,
       cell: ({ time }) => <Moment at={time} isTime />,
       order: isSlowestFirst ? null : 'descending',
     },

@@ -37,7 +37,11 @@ export function SchemaGraph({ schema, chosen }: SchemaGraphProps) {
   if (tables.length === 0) {
     return (
       <Empty title={`${schema.role} sees no tables`}>
-        <p>Choose a table from Hidden objects, copy its grant, and run it as the owner. The page shows it at once.</p>
+        <p>
+          {schema.missing.length === 0
+            ? 'The schemas of the API have none. The statement of Hidden objects makes a first one.'
+            : 'Choose a table from Hidden objects, copy its grant, and run it as the owner. The page shows it at once.'}
+        </p>
       </Empty>
     );
   }
