@@ -43,8 +43,18 @@ const addMany = (count: number) =>
 
 test('users are found among many while one types, by state and in an order, and each of it is in the address', async () => {
   await addMany(250);
+  await studio.database.query('update auth.users set email = $1 where email = $2', [
+    'somebody.whose.address.is.far.longer@than.a.column.is.wide.mail.test',
+    'user249@mail.test',
+  ]);
   const { page, problems, foreign } = await studio.visit('users');
   await page.getByText('250 users', { exact: true }).waitFor();
+  await page.setViewportSize({ width: 390, height: 800 });
+  await userRow(page, 'somebody.whose').waitFor();
+  // A long word takes no room of other columns.
+  const left = (cells: readonly Element[]) => [...new Set(cells.map((cell) => cell.getBoundingClientRect().left))];
+  expect(await page.locator('[role="row"] > :nth-child(2)').evaluateAll(left)).toHaveLength(1);
+  await page.setViewportSize({ width: 1280, height: 800 });
   // More come when the end is near.
   await page.getByRole('grid', { name: 'Users' }).focus();
   await page.keyboard.press('Control+End');

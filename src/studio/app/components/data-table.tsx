@@ -110,6 +110,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       index === (wide === -1 ? columns.length - 1 : wide) ? `minmax(${width}px, 1fr)` : `${width}px`,
     )
     .join(' ');
+  const leastWidth = columns.reduce((sum, { width }) => sum + width, 0);
   const cellId = (row: number, column: number) => `${id}-${row}-${column}`;
   return (
     <div
@@ -122,7 +123,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       aria-activedescendant={rows.length > 0 ? cellId(active.row, active.column) : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
-      style={{ '--columns': template } as React.CSSProperties}
+      style={{ '--columns': template, '--least-width': `${leastWidth}px` } as React.CSSProperties}
     >
       <div role="rowgroup" className="data-head">
         <div role="row" aria-rowindex={1}>
