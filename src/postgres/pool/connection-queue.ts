@@ -37,7 +37,7 @@ interface RoleTurns {
 interface CallerTurns {
   held: number;
   waiting: number;
-  /** Number of its last turn; 0: none. */
+  /** Number of its last turn. A new caller counts as served just before the latest turn, or it would pass all who wait. */
   lastTurn: number;
 }
 
@@ -85,7 +85,7 @@ export class ConnectionQueue {
   take(turn: Turn): boolean {
     if (this.#held === this.#size) return false;
     const turns = this.#turnsOf(turn.role);
-    const caller = callerIn(turns, turn);
+    const caller = this.#callerIn(turns, turn);
     const isTaken = this.#mayStart(turns, caller);
     if (isTaken) this.#start(turns, caller);
     else forgetIdle(turns, caller, turn);
@@ -102,7 +102,7 @@ export class ConnectionQueue {
       return Promise.reject(overloaded('Too many requests wait for a database connection.'));
     }
     return new Promise((start, refuse) => {
-      const caller = callerIn(this.#turnsOf(turn.role), turn);
+      const caller = this.#callerIn(this.#turnsOf(turn.role), turn);
       this.#add({ turn, caller, timer: this.#startTimer(turn), start, refuse });
     });
   }
@@ -120,7 +120,7 @@ export class ConnectionQueue {
   /** Releases a connection and gives it to the next waiting turn. */
   leave(turn: Turn): void {
     const turns = this.#turnsOf(turn.role);
-    const caller = callerIn(turns, turn);
+    const caller = this.#callerIn(turns, turn);
     this.#held -= 1;
     turns.held -= 1;
     caller.held -= 1;
@@ -139,6 +139,15 @@ export class ConnectionQueue {
     if (turns === undefined) {
       turns = { held: 0, waiting: [], callers: new Map() };
       this.#roles.set(role, turns);
+    }
+    return turns;
+  }
+
+  #callerIn({ callers }: RoleTurns, { caller }: Turn): CallerTurns {
+    let turns = callers.get(caller);
+    if (turns === undefined) {
+      turns = { held: 0, waiting: 0, lastTurn: this.#turnNumber - 0.5 };
+      callers.set(caller, turns);
     }
     return turns;
   }
@@ -200,15 +209,6 @@ export class ConnectionQueue {
     if (turns.waiting.length === 0) this.#waitingRoles.delete(turns);
     return waiter;
   }
-}
-
-function callerIn({ callers }: RoleTurns, { caller }: Turn): CallerTurns {
-  let turns = callers.get(caller);
-  if (turns === undefined) {
-    turns = { held: 0, waiting: 0, lastTurn: 0 };
-    callers.set(caller, turns);
-  }
-  return turns;
 }
 
 /** Drops idle callers: there are as many callers as users. */

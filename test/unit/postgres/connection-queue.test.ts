@@ -137,6 +137,19 @@ describe('whose turn it is', () => {
     expect(log).toEqual(['other 1', 'crowd 1', 'other 2', 'crowd 2', 'crowd 3']);
   });
 
+  test('who has two requests waits with the second for nobody who keeps coming after it', async () => {
+    const queue = open(1);
+    let [held] = hold(queue, turn('anon', 'first'), 1) as [Turn];
+    const turns = new Map([1, 2].map((at) => [`two ${at}`, wait(queue, turn('anon', 'two'), `two ${at}`)]));
+    for (let round = 1; round <= 4; round += 1) {
+      turns.set(`new ${round}`, wait(queue, turn('anon', `new ${round}`), `new ${round}`));
+      queue.leave(held);
+      await settled();
+      held = turns.get(log.at(-1)!)!;
+    }
+    expect(log).toEqual(['two 1', 'new 1', 'new 2', 'two 2']);
+  });
+
   test('nobody waits longer than allowed', async () => {
     const queue = open(1, 10);
     hold(queue, turn('anon'), 1);
