@@ -2,6 +2,7 @@
  * Secrets of the configuration, and people who may change it and do not know them.
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { authField, authFieldNames } from '../../src/config/auth/auth-fields.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
 import { startHookServer } from '../support/hook-server.ts';
@@ -18,21 +19,23 @@ beforeAll(async () => {
   database = await createAuthDatabase();
 });
 
-beforeEach(async () => {
-  await database.query('truncate auth.pgreflect_config, auth.pgreflect_config_versions');
-  const authValues = {
-    site_url: 'https://shop.test',
-    smtp_host: 'mail.shop.test',
-    smtp_user: login.user,
-    smtp_pass: login.password,
-    external_keycloak_secret: 'our secret there',
-    external_keycloak_url: 'https://login.shop.test',
-    sms_twilio_auth_token: 'our token there',
-    mailer_api_key: 'our key at the mail service',
-    security_captcha_secret: 'our secret at the captcha service',
-  };
+beforeEach(() => database.query('truncate auth.pgreflect_config, auth.pgreflect_config_versions'));
+
+const ours: AuthValues = {
+  site_url: 'https://shop.test',
+  smtp_host: 'mail.shop.test',
+  smtp_user: login.user,
+  smtp_pass: login.password,
+  external_keycloak_secret: 'our secret there',
+  external_keycloak_url: 'https://login.shop.test',
+  sms_twilio_auth_token: 'our token there',
+  mailer_api_key: 'our key at the mail service',
+  security_captcha_secret: 'our secret at the captcha service',
+};
+
+async function serve(authValues: AuthValues): Promise<void> {
   managed = await managedGateway(database, await addToken(database), { authValues, allowPrivateNetworks: true });
-});
+}
 
 const trial = () =>
   managed.call({
@@ -42,6 +45,7 @@ const trial = () =>
   });
 
 test("a change of the mail server's host does not send it the stored password", async () => {
+  await serve(ours);
   const thief = await startSmtpServer({ tls: 'none', login });
   const elsewhere = { smtp_host: '127.0.0.1', smtp_port: String(thief.port) };
   const { smtp_pass: digest } = (await managed.get()).body;
@@ -74,6 +78,7 @@ test("a change of the mail server's host does not send it the stored password", 
 });
 
 test('secrets of providers stay where they belong, and an address may be given up', async () => {
+  await serve(ours);
   for (const [name, secret] of [
     ['external_keycloak_url', 'external_keycloak_secret'],
     ['sms_provider_url', 'sms_twilio_auth_token'],
@@ -117,8 +122,7 @@ const bound = secrets.flatMap((name) => (authField(name).sentTo ?? []).map((addr
 test.each(bound)('%s is not sent to another %s', async (secret, address) => {
   const own = address === 'smtp_host' ? 'mail.shop.test' : address === 'smtp_port' ? '2525' : 'https://own.shop.test';
   const other = address === 'smtp_host' ? 'thief.test' : address === 'smtp_port' ? '2626' : 'https://thief.test';
-  const authValues = { site_url: 'https://shop.test', smtp_host: 'mail.shop.test', [secret]: 'ours' };
-  managed = await managedGateway(database, await addToken(database), { authValues, allowPrivateNetworks: true });
+  await serve({ site_url: 'https://shop.test', smtp_host: 'mail.shop.test', [secret]: 'ours' });
   const digest = (await managed.get()).body[secret];
   for (const attempt of [{}, { [secret]: digest }, { [secret]: null }]) {
     const reply = await managed.patch({ [address]: other, ...attempt });
