@@ -103,10 +103,10 @@ describe('Planning takes less than 100 MB, or is refused:', () => {
       const { query, variables = {} } = make(size);
       return (await execution.statements('anon', query, { variables }))[0]!;
     };
-    // The largest that is accepted, and the smallest that is not.
+    // About the largest that is accepted, and one that is not.
     let [largest, refused] = [1, most + 1];
     if ((await statementOf(most)).weight <= heaviest) largest = most;
-    while (refused - largest > 1) {
+    while (refused - largest > 1 + largest / 10) {
       const size = Math.floor((largest + refused) / 2);
       if ((await statementOf(size)).weight <= heaviest) largest = size;
       else refused = size;
@@ -134,7 +134,7 @@ describe('A server process keeps less than 64 MB', () => {
   test('of types of rows: a connection that has seen many is replaced by a new one', async () => {
     const seen = new Set<number>();
     let most = 0;
-    for (let request = 0; request < 70; request += 1) {
+    for (let request = 0; request < 30; request += 1) {
       // Columns in an order that no other row has, because PostgreSQL keeps each order.
       const row = (at: number) =>
         `r${at}: up { n${request}r${at}: id ${[...columns.slice(at % 20), ...columns.slice(0, at % 20)].join(' ')} }`;
@@ -146,7 +146,7 @@ describe('A server process keeps less than 64 MB', () => {
     }
     expect(most).toBeLessThan(64);
     expect(seen.size).toBeGreaterThan(1);
-    expect(seen.size).toBeLessThan(10);
+    expect(seen.size).toBeLessThan(6);
   });
 
   test('of a long statement that was sent once', async () => {
