@@ -76,6 +76,10 @@ test('a day of emails is counted by hour and state', async () => {
   await page.getByRole('row', { name: 'failed' }).first().waitFor();
   expect(await violations(page)).toEqual([]);
   await picture(page, 'deliveries');
+  // In a window that gets narrower, what was drawn for the wider one does not stay as wide.
+  await page.setViewportSize({ width: 390, height: 844 });
+  const excess = () => page.locator('.deliveries').evaluate((part) => part.scrollWidth - part.clientWidth);
+  await expect.poll(excess).toBe(0);
 });
 
 test('an email that waits is listed with the time of its next attempt', async () => {
