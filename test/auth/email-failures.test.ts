@@ -51,6 +51,23 @@ test('a sign-up whose email is refused leaves no user, and works once the server
   expect(failures).toHaveLength(3);
 });
 
+test('a sign-up whose database goes away while its email is sent is to be retried: the email did not fail', async () => {
+  const auth = await testAuth(database, server());
+  const answer = Promise.withResolvers<void>();
+  smtp.behave({ kind: 'wait', until: answer.promise });
+  const email = 'cut@x.test';
+  const reply = auth.ask('/signup', { email, password });
+  await vi.waitFor(() => expect(smtp.held()).toBe(1));
+  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and state = 'idle in transaction'`);
+  answer.resolve();
+  const { status, headers } = await reply;
+  expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await count(email)).toBe(0);
+  smtp.behave({ kind: 'accept' });
+  expect((await auth.ask('/signup', { email, password })).status).toBe(200);
+});
+
 test('the older link stays valid where the newer email cannot be sent', async () => {
   const captured = await testAuth(database, { smtp_max_frequency: 0 });
   const email = 'older@x.test';

@@ -7,6 +7,7 @@ import { emailKinds } from '../../config/auth/email-kinds.ts';
 import { languagesOf } from '../../email/message/choose-texts.ts';
 import { buildConfirmationUrl } from '../../email/message/confirmation-url.ts';
 import type { EmailMessage } from '../../email/message/message.ts';
+import { isAway } from '../../postgres/database-error.ts';
 import type { Time } from '../../shared/times.ts';
 import { AuthError } from '../model/auth-error.ts';
 import type { User } from '../model/user.ts';
@@ -29,7 +30,7 @@ import { sendNow } from './send-now.ts';
  *
  * @param flow Stored with the tokens, whose links lead to it; null without the PKCE flow.
  * @throws AuthError `email_address_not_authorized`, `over_email_send_rate_limit`, `unexpected_failure` if an email
- *   cannot be rendered or sent, and refusals of the hook `send_email`.
+ *   cannot be rendered or sent, and refusals of the hook `send_email`. DatabaseError if the database is away.
  */
 export async function sendTokens(
   tx: Transaction,
@@ -62,7 +63,7 @@ export async function sendTokens(
     const lifetimeSeconds = emailTokenSeconds(config);
     await Promise.all(messages.map((each) => services.outbox.add(tx, { ...each, lifetimeSeconds, config })));
   } catch (error) {
-    if (error instanceof AuthError) throw error;
+    if (error instanceof AuthError || isAway(error)) throw error;
     const text = emails[0] === undefined ? null : emailKinds[emails[0].kind].failure;
     throw new AuthError('unexpected_failure', text, { cause: error });
   }
