@@ -84,8 +84,11 @@ const faults = {
 export type FaultName = keyof typeof faults;
 export const faultNames = Object.keys(faults) as readonly FaultName[];
 
-/** @param settleMs How long the last state may take. */
-export async function expectFound(name: FaultName, settleMs: number): Promise<void> {
+/**
+ * @param settleMs How long the last state may take.
+ * @param rounds As `runChanges` takes them.
+ */
+export async function expectFound(name: FaultName, settleMs: number, rounds?: 'small'): Promise<void> {
   const fault: Fault = faults[name];
   const plant =
     (subscribe: Subscribe['events']): Subscribe['events'] =>
@@ -99,7 +102,8 @@ export async function expectFound(name: FaultName, settleMs: number): Promise<vo
   const others: string[] = [];
   // On a busy machine, a second may pass before the fault shows.
   for (const seed of [5, 6]) {
-    const { faults } = await runChanges({ seed, seconds: 1, withSchemaChanges, subscribe, settleMs }, onTestFinished);
+    const options = { seed, seconds: 1, withSchemaChanges, subscribe, settleMs, ...(rounds && { rounds }) };
+    const { faults } = await runChanges(options, onTestFinished);
     if (faults.some((text) => fault.found.test(text))) return;
     others.push(...faults);
   }
