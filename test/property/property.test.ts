@@ -10,9 +10,9 @@ import { createDatabase } from '../support/postgres.ts';
 import { createRandom } from './random.ts';
 import { runWorld } from './run-world.ts';
 
-const operations = Number(process.env.PROPERTY_OPERATIONS ?? 150);
+const operations = Number(process.env.PROPERTY_OPERATIONS ?? 100);
 // Short runs are the same each time, so that no change fails by what another one did; long ones look further.
-const seed = Number(process.env.PROPERTY_SEED ?? (operations > 150 ? Date.now() % 1_000_000_000 : 21));
+const seed = Number(process.env.PROPERTY_SEED ?? (operations > 100 ? Date.now() % 1_000_000_000 : 21));
 /** Each world keeps an executor with its connections until the end: a long run has larger worlds instead of more. */
 const operationsPerWorld = Math.max(150, Math.ceil(operations / 20));
 const database = await createDatabase();
@@ -22,20 +22,17 @@ test(`every answer is what the raw rows say (PROPERTY_SEED=${seed} PROPERTY_OPER
 }, async () => {
   const random = createRandom(seed);
   const failures: string[] = [];
+  let withRows = 0;
   for (let done = 0; done < operations; done += operationsPerWorld) {
     const count = Math.min(operationsPerWorld, operations - done);
     const prefix = `w${done / operationsPerWorld}`;
     const result = await runWorld(database, { random: random.fork(), prefix, operations: count });
+    withRows += result.withRows;
     if (result.failure !== null)
       failures.push(`${result.failure}\nPROPERTY_SEED=${seed} PROPERTY_OPERATIONS=${operations}`);
   }
   // Thrown as it is: an assertion would print the SQL with its quotes escaped.
   if (failures.length > 0) throw new Error(`\n${failures.join('\n\n')}`);
-});
-
-test('a fifth of the operations and more find rows: comparing nothing with nothing proves little', async () => {
-  // Of one seed, so that chance decides nothing.
-  const run = { random: createRandom(1), prefix: 'rows', operations: 60 };
-  const { withRows } = await runWorld(database, run);
-  expect(withRows).toBeGreaterThan(12);
+  // Comparing nothing with nothing proves little.
+  expect(withRows).toBeGreaterThan(operations / 5);
 });

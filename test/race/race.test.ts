@@ -10,7 +10,7 @@ import { createDatabase } from '../support/postgres.ts';
 import { type Migration, migrations, refused, schema } from './migrations.ts';
 
 /** For both tests together. */
-const seconds = Number(process.env.RACE_SECONDS ?? 4);
+const seconds = Number(process.env.RACE_SECONDS ?? 2);
 const clients = 8;
 /** A test goes on until so many requests have been answered. */
 const fewest = 60;

@@ -14,10 +14,10 @@ import { runWrites } from './run-writes.ts';
 import { telling } from './statements.ts';
 import { generateWorld } from './world.ts';
 
-const writes = Number(process.env.WRITES ?? 150);
-const seed = Number(process.env.WRITES_SEED ?? (writes > 150 ? Date.now() % 1_000_000_000 : 21));
+const writes = Number(process.env.WRITES ?? 75);
+const seed = Number(process.env.WRITES_SEED ?? (writes > 75 ? Date.now() % 1_000_000_000 : 21));
 const writesPerPart = 1000;
-const worldsPerPart = writes > writesPerPart ? 12 : 5;
+const worldsPerPart = writes > writesPerPart ? 12 : 4;
 // Without the trigger, each refused write waits until the catalog is compared again.
 const database = await createDatabase(
   `select set_config('pgreflect.login_role', 'authenticator', false); ${fixture('../../sql/watch.sql')}`,
