@@ -1,7 +1,7 @@
 /**
  * Lists of users with what Supabase Auth lacks: an order, a cursor, states, providers, and search by any part.
  */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type TestAuth, testAuth } from '../support/auth-service.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -27,6 +27,14 @@ async function insertUsers(count: number): Promise<void> {
   );
 }
 
+/** States that few users are in, and how they get there. */
+const fewAre: Readonly<Record<string, string>> = {
+  banned: "banned_until = now() + interval '1 year'",
+  deleted: 'deleted_at = now()',
+  anonymous: 'is_anonymous = true, email_confirmed_at = null',
+  invited: 'invited_at = now(), email_confirmed_at = null',
+};
+
 const list = (auth: TestAuth, query: string) => auth.askAdmin(`/admin/users?${query}`);
 const idsOf = ({ body }: { body: { users: { id: string }[] } }) => body.users.map((user) => Number(user.id.slice(-12)));
 
@@ -51,7 +59,7 @@ test('users come in each order and direction, every one once, those without a va
   const never = byTime.filter((n) => n % 3 !== 0);
   const byAddress = all.filter((n) => n % 4 !== 0).sort((a, b) => (`user${a}@` < `user${b}@` ? -1 : 1));
   const without = all.filter((n) => n % 4 === 0);
-  for (const size of [1, 7, 25, 100]) {
+  for (const size of [3, 25]) {
     const walked = (order: string) => walk(auth, `order=${order}&per_page=${size}`);
     expect(await walked('created_at.desc')).toEqual(byTime);
     expect(await walked('created_at.asc')).toEqual(all);
@@ -115,64 +123,60 @@ test('users are found by any part of address, number, name or id, whole ones fir
   expect((await list(auth, 'search=user1')).body.total).toBeNull();
 });
 
-test('a search looks at a limited number of rows, and its cursor goes on where it stopped', async () => {
-  const auth = await testAuth(database);
-  await insertUsers(60_000);
-  const { body } = await list(auth, 'search=user1@x.tes');
-  expect([body.users, typeof body.next_cursor]).toEqual([[], 'string']);
-  expect(await walk(auth, 'search=user1@x.tes')).toEqual([1]);
-  expect(await walk(auth, 'search=user1@x.tes&order=created_at.asc')).toEqual([1]);
-  await database.query('analyze auth.users');
-  const { total, is_total_estimated: isEstimated } = (await list(auth, 'order=created_at.asc')).body;
-  expect([isEstimated, Math.round(total / 6000)]).toEqual([true, 10]);
-});
-
-test('users of a provider that many have are examined in their order, a limited number at a time', async () => {
-  const auth = await testAuth(database);
-  await insertUsers(60_000);
-  await database.query(
-    `insert into auth.identities (user_id, provider, provider_id, identity_data)
-    select id, 'google', id::text, '{}' from auth.users order by created_at limit 20000`,
-  );
-  await database.query(
-    `update auth.users set banned_until = now() + interval '1 year' where right(id::text, 3) = '000'; analyze auth.users, auth.identities`,
-  );
-  const first = await list(auth, 'provider=google');
-  expect([first.body.users, typeof first.body.next_cursor]).toEqual([[], 'string']);
-  expect([first.body.is_total_estimated, Math.round(first.body.total / 2000)]).toEqual([true, 10]);
-  const newestFirst = Array.from({ length: 20_000 }, (_, index) => 20_000 - index);
-  expect(await walk(auth, 'provider=google&per_page=1000')).toEqual(newestFirst);
-  const banned = newestFirst.filter((n) => n % 1000 === 0);
-  expect(await walk(auth, 'provider=google&state=banned')).toEqual(banned);
-  expect((await list(auth, 'provider=google&state=banned')).body).toMatchObject({
-    total: 20,
-    is_total_estimated: false,
+describe('of many users', () => {
+  // The older third is at the provider. Three numbers of a thousand are in no usual state.
+  const [many, atProvider] = [38_000, 12_000];
+  beforeAll(async () => {
+    await insertUsers(many);
+    await database.query(
+      `insert into auth.identities (user_id, provider, provider_id, identity_data)
+      select id, 'google', id::text, '{}' from auth.users order by created_at limit ${atProvider}`,
+    );
+    for (const [at, change] of Object.values(fewAre).entries())
+      await database.query(`update auth.users set ${change} where right(id::text, 3) = '00${at}'`);
+    await database.query('analyze auth.users, auth.identities');
   });
-  // So many would have to be examined.
-  expect((await list(auth, 'provider=google&state=confirmed')).body.total).toBeNull();
-  expect(await walk(auth, 'provider=google&search=user7@x.test')).toEqual([7]);
-  expect(await walk(auth, 'provider=google&search=user50001@x.test')).toEqual([]);
-});
 
-test('a list of a state that few users are in reads those alone', async () => {
-  const auth = await testAuth(database);
-  await insertUsers(20_000);
-  const few: Readonly<Record<string, string>> = {
-    banned: "banned_until = now() + interval '1 year'",
-    deleted: 'deleted_at = now()',
-    anonymous: 'is_anonymous = true, email_confirmed_at = null',
-    invited: 'invited_at = now(), email_confirmed_at = null',
-  };
-  for (const [at, change] of Object.values(few).entries())
-    await database.query(`update auth.users set ${change} where right(id::text, 3) = '00${at}'`);
-  await database.query('analyze auth.users');
-  for (const state of Object.keys(few)) {
-    expect(await walk(auth, `state=${state}`)).toHaveLength(20);
-    const name = `pgreflect_users_${state}_idx`;
-    const scans = async () =>
-      (await database.query('select idx_scan from pg_stat_user_indexes where indexrelname = $1', [name]))[0]!.idx_scan;
-    await expect.poll(async () => [state, Number(await scans()) > 0]).toEqual([state, true]);
-  }
+  test('a search looks at a limited number of rows, and its cursor goes on where it stopped', async () => {
+    const auth = await testAuth(database);
+    const { body } = await list(auth, 'search=user1@x.tes');
+    expect([body.users, typeof body.next_cursor]).toEqual([[], 'string']);
+    expect(await walk(auth, 'search=user1@x.tes')).toEqual([1]);
+    expect(await walk(auth, 'search=user1@x.tes&order=created_at.asc')).toEqual([1]);
+    const { total, is_total_estimated: isEstimated } = (await list(auth, 'order=created_at.asc')).body;
+    expect([isEstimated, Math.round((10 * total) / many)]).toEqual([true, 10]);
+  });
+
+  test('users of a provider that many have are examined in their order, a limited number at a time', async () => {
+    const auth = await testAuth(database);
+    const first = await list(auth, 'provider=google');
+    expect([first.body.users, typeof first.body.next_cursor]).toEqual([[], 'string']);
+    expect([first.body.is_total_estimated, Math.round((10 * first.body.total) / atProvider)]).toEqual([true, 10]);
+    const newestFirst = Array.from({ length: atProvider }, (_, index) => atProvider - index);
+    expect(await walk(auth, 'provider=google&per_page=1000')).toEqual(newestFirst);
+    const banned = newestFirst.filter((n) => n % 1000 === 0);
+    expect(await walk(auth, 'provider=google&state=banned')).toEqual(banned);
+    expect((await list(auth, 'provider=google&state=banned')).body).toMatchObject({
+      total: banned.length,
+      is_total_estimated: false,
+    });
+    // So many would have to be examined.
+    expect((await list(auth, 'provider=google&state=confirmed')).body.total).toBeNull();
+    expect(await walk(auth, 'provider=google&search=user7@x.test')).toEqual([7]);
+    expect(await walk(auth, 'provider=google&search=user20001@x.test')).toEqual([]);
+  });
+
+  test('a list of a state that few users are in reads those alone', async () => {
+    const auth = await testAuth(database);
+    for (const state of Object.keys(fewAre)) {
+      expect(await walk(auth, `state=${state}`)).toHaveLength(38);
+      const name = `pgreflect_users_${state}_idx`;
+      const scans = async () =>
+        (await database.query('select idx_scan from pg_stat_user_indexes where indexrelname = $1', [name]))[0]!
+          .idx_scan;
+      await expect.poll(async () => [state, Number(await scans()) > 0]).toEqual([state, true]);
+    }
+  });
 });
 
 test('a list with parameters that do not fit is refused with the reason', async () => {
