@@ -1,6 +1,6 @@
 /**
  * The outbox between real processes (`pgreflect serve`) on one database: an email that was stored arrives although the process
- * that sends it is killed in the middle, and of two processes one sends it.
+ * that sends it is killed in the middle.
  */
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { testAuth } from '../support/auth-service.ts';
@@ -34,20 +34,6 @@ async function sendTheRest(): Promise<void> {
 
 const recipients = () => smtp.messages.flatMap((message) => message.recipients);
 
-test('the email of a process that is killed while it sends is sent by the next one', async () => {
-  const { url, command } = await startOutboxProcess(database, smtp);
-  smtp.behave({ kind: 'wait', until: new Promise(() => {}) });
-  await changePassword(url, 'killed@x.test');
-  await vi.waitFor(() => expect(smtp.connections()).toBe(1));
-  command.signal('SIGKILL');
-  await command.finished;
-  expect(await waitingEmails(database)).toEqual([{ attempts: 1 }]);
-
-  smtp.behave({ kind: 'accept' });
-  await sendTheRest();
-  expect(recipients()).toContain('killed@x.test');
-});
-
 test('an email whose process is killed after the mail server has taken it comes again, as the same message', async () => {
   const steps = createSteps();
   const { port, stop } = await startSmtpProxy(steps, smtp.port);
@@ -65,13 +51,4 @@ test('an email whose process is killed after the mail server has taken it comes 
   const [before, after] = smtp.messages.map(({ parsed }) => parsed);
   expect([after?.messageId, after?.html]).toEqual([before?.messageId, before?.html]);
   expect(before?.messageId).toMatch(/^<.+@app\.test>$/);
-});
-
-test('two processes that both look send each email once', async () => {
-  const processes = await Promise.all([startOutboxProcess(database, smtp), startOutboxProcess(database, smtp)]);
-  const emails = Array.from({ length: 6 }, (_, number) => `once-${number}@x.test`);
-  await Promise.all(emails.map((email, number) => changePassword(processes[number % 2]!.url, email)));
-  await vi.waitFor(async () => expect(await waitingEmails(database)).toEqual([]));
-  expect(recipients().sort()).toEqual(emails.sort());
-  expect(new Set(smtp.messages.map(({ parsed }) => parsed.messageId)).size).toBe(emails.length);
 });

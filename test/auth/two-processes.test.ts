@@ -1,18 +1,18 @@
 /**
- * Two processes of a deployment on one database are one service: what a client or an administrator does at one of them is in
+ * Two gateways of a deployment on one database are one service: what a client or an administrator does at one of them is in
  * force for the next request at the other.
  */
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCommand } from '../commands/run-command.ts';
+import { createPasswordHasher } from '../../src/auth/secrets/passwords.ts';
+import { startGateway } from '../../src/gateway.ts';
+import { addToken, ref } from '../management/management.ts';
 import { type AuthReply, type AuthRequestOptions, send } from '../support/auth-service.ts';
-import { secret, serviceKey } from '../support/http.ts';
+import { serviceKey, testConfig } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
 
 const password = 'a good password';
-const ref = 'abcdefghijklmnopqrst';
-const accessToken = `sbp_${'0'.repeat(40)}`;
 
 interface Process {
   ask(path: string, body?: unknown, options?: AuthRequestOptions): Promise<AuthReply>;
@@ -37,23 +37,24 @@ async function rotatedKeys(): Promise<readonly [string, string]> {
 }
 
 async function startProcess(jwtKeys: string): Promise<Process> {
-  const env = {
-    DATABASE_URL: database.urlAs('authenticator', 'test'),
-    PGREFLECT_ADMIN_DATABASE_URL: database.url,
-    PGREFLECT_JWT_SECRET: secret,
-    PGREFLECT_JWT_KEYS: jwtKeys,
-    PGREFLECT_EXTERNAL_URL: 'http://localhost:54321',
-    PGREFLECT_ACCESS_TOKEN: accessToken,
-    PGREFLECT_SMTP_HOST: '127.0.0.1',
-    PGREFLECT_SMTP_PORT: String(smtp.port),
-    PGREFLECT_SMTP_ADMIN_EMAIL: 'no-reply@app.test',
-    PGREFLECT_SITE_URL: 'https://app.test',
-    PGREFLECT_SMTP_MAX_FREQUENCY: '0',
-    PGREFLECT_MAILER_DELIVERY: 'direct',
-    PGREFLECT_RATE_LIMIT_EMAIL_SENT: '1000',
-  };
-  const command = startCommand(['serve', '--port', '0', '--project-ref', ref], { env }, whenOver);
-  const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
+  const mail = { smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' };
+  const limits = { smtp_max_frequency: 0, rate_limit_email_sent: 1000 };
+  const config = testConfig({
+    databaseUrl: database.urlAs('authenticator', 'test'),
+    adminDatabaseUrl: database.url,
+    schemas: ['public'],
+    port: 0,
+    jwtKeys: JSON.parse(jwtKeys),
+    projectRef: ref,
+    managementApiEnabled: true,
+    authValues: { ...mail, ...limits, site_url: 'https://app.test', mailer_delivery: 'direct' },
+  });
+  const { url, stop } = await startGateway(config, {
+    observe: () => {},
+    hasher: createPasswordHasher(1, 4),
+    minRefusalMs: 0,
+  });
+  whenOver(stop);
   const ask: Process['ask'] = (path, body, options = {}) => send(url, path, body, options);
   return {
     ask,
@@ -75,11 +76,13 @@ afterAll(async () => {
 });
 
 let database: TestDatabase;
+let accessToken: string;
 let smtp: TestSmtpServer;
 let first: Process;
 let second: Process;
 beforeAll(async () => {
   database = await createAuthDatabase();
+  accessToken = await addToken(database);
   smtp = await startSmtpServer({ tls: 'none' }, whenOver);
   const [oldKeys, newKeys] = await rotatedKeys();
   [first, second] = await Promise.all([startProcess(oldKeys), startProcess(newKeys)]);
@@ -97,7 +100,7 @@ async function signedUp(email: string): Promise<AuthReply['body']> {
 }
 
 test('a template that is changed at one is in the very next email of the other', async () => {
-  for (const number of [1, 2, 3, 4, 5]) {
+  for (const number of [1, 2]) {
     const [changing, sending] = number % 2 ? [first, second] : [second, first];
     const subject = `Welcome, number ${number}`;
     await changing.patch({
