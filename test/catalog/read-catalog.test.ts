@@ -118,7 +118,7 @@ test('grants that commit while catalogs are read never leave an old privilege wi
     }
   })();
   try {
-    for (let n = 0; n < 15; n += 1) {
+    for (let n = 0; n < 6; n += 1) {
       const catalog = await reader.catalog(['lib']);
       const sees = buildModel(catalog, { role: 'anon', extensions: [] }).tables.size === 3;
       const [row] = await database.query<{ sees: boolean | null }>(

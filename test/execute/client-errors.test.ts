@@ -1,9 +1,12 @@
 /** Errors that a client causes, or that the author of a function raises for it, pass with a message that names nothing hidden. */
 import { describe, expect, test } from 'vitest';
 import { startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, fixture } from '../support/postgres.ts';
 
-const database = await createDatabase(`
+// Without it, each refused request waits until the catalog is compared again.
+const watch = `select set_config('pgreflect.login_role', 'authenticator', false); ${fixture('../../sql/watch.sql')}`;
+const database = await createDatabase(
+  `
   comment on schema public is '@graphql({"inflect_names": true})';
   create schema vault;
   create table item (id int primary key, price int, body text);
@@ -29,7 +32,9 @@ const database = await createDatabase(`
   create function count_kept() returns int volatile language plpgsql as $$ begin return (select nothing from vault.kept); end $$;
   grant usage on schema public to anon;
   grant all on all tables in schema public to anon;
-`);
+`,
+  watch,
+);
 const execution = await startExecution(database);
 const fails = async (query: string) => {
   const { errors } = await execution.run('anon', query);
@@ -145,7 +150,8 @@ describe('an error that a function raises', () => {
 });
 
 describe('an error that has a sentence of its own', async () => {
-  const own = await createDatabase(`
+  const own = await createDatabase(
+    `
     create table shape (id int primary key, at point, doc xml, up text generated always as ('x') stored);
     insert into shape values (1, '(1,2)', null);
     create view leaf as select id, at from shape;
@@ -178,7 +184,9 @@ describe('an error that has a sentence of its own', async () => {
     create function run_typo() returns int stable language plpgsql as $$ begin execute 'selec 1'; return 1; end $$;
     create function read_gone() returns int stable language plpgsql as $$ begin return (select 1 from hidden_gone); end $$;
     grant all on all tables in schema public to anon;
-  `);
+  `,
+    watch,
+  );
   const gateway = await startExecution(own);
   test.each([
     [

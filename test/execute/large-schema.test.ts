@@ -1,5 +1,5 @@
 /**
- * A schema of a thousand tables: while its catalog is read and models of it are built, others are answered.
+ * A large schema: while its catalog is read and models of it are built, others are answered.
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import { createDatabase } from '../support/postgres.ts';
 
 const watchSql = readFileSync(new URL('../../sql/watch.sql', import.meta.url), 'utf8');
 
-const tableCount = 1000;
+const tableCount = 300;
 const database = await createDatabase(manyTables(tableCount), watchSql);
 await database.query(
   'grant usage on schema pgreflect to authenticator; grant select on pgreflect.catalog_change to authenticator',
