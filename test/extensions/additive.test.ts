@@ -1,9 +1,12 @@
 /** Extensions only add: whatever is there without them is there with them, as it was and in its place (docs/extensions.md). */
+import { graphqlSync } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { extensionNames } from '../../src/config/extensions.ts';
-import { buildSchema } from '../../src/graphql/schema/build-schema.ts';
-import { type Json, startExecution } from '../support/execution.ts';
+import { buildModel } from '../../src/graphql/model/build-model.ts';
+import { buildRoleSchema, buildSchema } from '../../src/graphql/schema/build-schema.ts';
+import type { Json } from '../support/execution.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
+import { modelReader } from '../support/read-model.ts';
 
 const typeReference = '{ kind name ofType { kind name ofType { kind name ofType { kind name } } } }';
 const introspection = `{ __schema { types { kind name interfaces { name } possibleTypes { name }
@@ -27,19 +30,13 @@ const sources = [
 
 describe.each(sources.map((files) => [files.join(' '), files] as const))('%s', async (_, files) => {
   const database = await createDatabase(...files.map(fixture), opaqueDomains);
-  const options = { schemas: ['lib'], introspection: 'always' } as const;
-  const [plain, extended] = await Promise.all([
-    startExecution(database, { ...options, extensions: [] }),
-    startExecution(database, { ...options, extensions: extensionNames }),
-  ]);
+  const catalog = await modelReader(database).catalog(['lib']);
 
-  test.each(['anon', 'authenticated', 'service_role'])('for %s the extensions only add to the schema', async (role) => {
-    const [before, after] = await Promise.all(
-      [plain, extended].map(async (on): Promise<readonly Json[]> => {
-        const { data } = await on.run(role, introspection);
-        return data?.__schema.types ?? [];
-      }),
-    );
+  test.each(['anon', 'authenticated', 'service_role'])('for %s the extensions only add to the schema', (role) => {
+    const [before, after] = [[], extensionNames].map((extensions): readonly Json[] => {
+      const schema = buildRoleSchema(buildModel(catalog, { role, extensions }));
+      return (graphqlSync({ schema, source: introspection }).data as Json).__schema.types;
+    });
     const types = new Map(after!.map((type) => [type.name, type]));
     for (const type of before!) {
       const { fields, inputFields, enumValues, possibleTypes, ...rest } = type;
@@ -61,8 +58,8 @@ describe.each(sources.map((files) => [files.join(' '), files] as const))('%s', a
     }
   });
 
-  test('each type is found by its name alone, whatever was asked before', async () => {
-    const { model } = (await extended.role('anon')).shared;
+  test('each type is found by its name alone, whatever was asked before', () => {
+    const model = buildModel(catalog, { role: 'anon', extensions: extensionNames });
     const names = Object.keys(buildSchema(model).getTypeMap());
     expect(names.filter((name) => buildSchema(model).getType(name)?.name !== name)).toEqual([]);
   });

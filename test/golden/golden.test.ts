@@ -43,7 +43,7 @@ const ways = [
   { title: 'with extensions', options: {}, tried: cases.filter(({ header }) => header.get('extended') !== 'differs') },
 ] as const;
 
-describe.each(ways)('$title', ({ options, tried }) => {
+describe.each(ways)('$title', ({ title, options, tried }) => {
   for (const [name, group] of groupByFixture(tried)) {
     describe(name, () => {
       let execution: Promise<TestExecution> | null = null;
@@ -56,6 +56,8 @@ describe.each(ways)('$title', ({ options, tried }) => {
       for (const golden of group) {
         test(golden.name, async () => runCase(await start(), golden));
       }
+      // With them there is more to be valid against.
+      if (title === 'without extensions') return;
       test('each operation is valid against the part of the schema that it uses, which is valid by itself', async () => {
         const execution = await start();
         for (const { name: of, query, header } of group) {
