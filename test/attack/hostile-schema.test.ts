@@ -91,10 +91,10 @@ const domains = ['uuid', 'text', 'jsonb', 'timestamptz', 'bytea', 'name', 'inet'
   .map((type) => `create domain public."${type}" as pg_catalog."${type}" check (public.checked('${type}'))`)
   .join(';');
 
-describe.each([
-  ['behind the names of PostgreSQL, where only better fits are found', '"$user", public'],
-  ['before the names of PostgreSQL', 'public, pg_catalog'],
-])('with the schema %s', (_title, path) => {
+// Behind the names of PostgreSQL, he would catch less: only what fits better.
+const path = 'public, pg_catalog';
+
+describe('with the schema before the names of PostgreSQL', () => {
   let database: TestDatabase;
   let owner: string;
   let mallory: string;

@@ -8,10 +8,7 @@ const root = join(import.meta.dirname, '../..');
 
 /** Those of `pg_catalog`, written with their schema or without, each once. */
 export function findCalledFunctions(): readonly string[] {
-  const files = globSync(
-    ['sql/**/*.sql', 'src/{auth,catalog,commands,database,email,execute,hooks,http,management}/**/*.ts'],
-    { cwd: root },
-  );
+  const files = globSync(['sql/**/*.sql', 'src/**/*.ts'], { cwd: root });
   const source = files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
   const qualified = [...source.matchAll(/pg_catalog\.([a-z_0-9]+)\(/g)].map(([, name]) => name!);
   return [
