@@ -83,13 +83,11 @@ describe('An answer that is not read for a while ends its connection', () => {
   ])('%s', async (_what, limits, count) => {
     const gateway = await testGateway(database, { limits });
     gateway.app.server.timeout = 500;
-    for (let clients = 0; clients < 3; clients += 1) await deaf(gateway.port, large(count));
-    await vi.waitFor(
-      () => expect(gateway.observations.filter(({ kind }) => kind === 'request')).toHaveLength(3),
-      20_000,
+    await deaf(gateway.port, large(count));
+    await vi.waitFor(() =>
+      expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'request', aborted: true })),
     );
     await vi.waitFor(async () => expect(await openOf(gateway)).toBe(0));
-    expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'request', aborted: true }));
   });
 
   test('with thousands of requests at once, of which only the first few are executed', async () => {
@@ -112,15 +110,15 @@ describe('An answer that is not read for a while ends its connection', () => {
     const socket = await deaf(gateway.port, large(1000).repeat(100));
     const [served] = await accepted;
     const answered = () => gateway.observations.filter(({ kind }) => kind === 'request').length;
-    socket.write('GET /health HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(500_000));
+    socket.write('GET /health HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(100_000));
     await vi.waitFor(() => expect(answered()).toBeGreaterThan(0));
     let bytes = 0;
     socket.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > 30_000_000) socket.pause();
+      if (bytes > 10_000_000) socket.pause();
     });
     socket.resume();
-    await vi.waitFor(() => expect(bytes).toBeGreaterThan(30_000_000));
+    await vi.waitFor(() => expect(bytes).toBeGreaterThan(10_000_000));
     await gateway.ask('{ itemCollection(first: 1) { edges { node { id } } } }');
     expect(served.bytesRead).toBeLessThan(200_000);
   });
@@ -128,15 +126,15 @@ describe('An answer that is not read for a while ends its connection', () => {
   test('requests that are sent at once are answered in their order, whatever their size, and none is lost', async () => {
     const gateway = await testGateway(database);
     const padding = '#'.repeat(150_000);
-    const asked = Array.from({ length: 300 }, (_, index) =>
-      request(`${index % 120 === 7 ? `${padding}\n` : ''}{ itemByPk(id: ${index + 1}) { id } }`),
+    const asked = Array.from({ length: 130 }, (_, index) =>
+      request(`${index % 60 === 7 ? `${padding}\n` : ''}{ itemByPk(id: ${index + 1}) { id } }`),
     );
     const client = await rawClient(gateway.url, asked.join(''));
-    await client.until(/"id":300\D/);
+    await client.until(/"id":130\D/);
     const ids = [...client.text().matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id));
     expect(ids).toEqual(asked.map((_, index) => index + 1));
     client.socket.write(asked[0] ?? '');
-    await client.until(/"id":300\D[\s\S]*"id":1\D/);
+    await client.until(/"id":130\D[\s\S]*"id":1\D/);
   });
 
   test('an answer that is read slowly arrives whole', async () => {
