@@ -29,7 +29,7 @@ test.each([
   const collector = await startCollector();
   sendTracesTo(collector, { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0.1' });
   const gateway = await testGateway(database);
-  for (let sent = 0; sent < 300; sent += 30) {
+  for (let sent = 0; sent < 120; sent += 30) {
     const replies = await Promise.all(Array.from({ length: 30 }, () => gateway.ask(query, { headers: headers() })));
     expect(replies.every(({ status }) => status === 200)).toBe(true);
   }
@@ -37,7 +37,7 @@ test.each([
   const recorded = collector.spans.filter(({ kind }) => kind === 'server').length;
   expect(recorded).toBeGreaterThan(0);
   // Ten at the start, and a tenth of all.
-  expect(recorded).toBeLessThanOrEqual(10 + 30);
+  expect(recorded).toBeLessThanOrEqual(10 + 12);
 });
 
 test('a collector that refuses or hangs holds up no request, and is one line of the log for each reason', async () => {
