@@ -53,7 +53,7 @@ const [full, empty] = await Promise.all(
 const selection =
   '{ totalCount pageInfo { hasNextPage hasPreviousPage } aggregate { count distinctCount { id } } edges { cursor node { id } } }';
 const inTags = (collection: string) => `filter: {tagCollection: ${collection}}`;
-const cursors = [[0, 1], [2, 1], ['red', 1], [null, 2], [100]].map((elements) => btoa(JSON.stringify(elements))); // biome-ignore format: a list
+const cursors = [[2, 1], ['red', 1], [null, 2]].map((elements) => btoa(JSON.stringify(elements))); // biome-ignore format: a list
 
 const posts = [
   ...['some', 'every', 'none'].flatMap((kind) => [
@@ -63,7 +63,7 @@ const posts = [
     inTags(`{${kind}: {words: {plain: "red", config: "simple"}}}`),
     inTags(`{${kind}: {postCollection: {some: {title: {startsWith: "!"}}}}}`),
   ]),
-  ...[0, 1, 2, 3, 50].flatMap((count) => [
+  ...[0, 1, 3].flatMap((count) => [
     inTags(`{aggregate: {count: {gte: ${count}}}}`),
     inTags(`{aggregate: {count: {eq: ${count}}}}`),
   ]),

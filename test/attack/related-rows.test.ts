@@ -45,7 +45,7 @@ const owners = [
     `{not: {petCollection: {${kind}: {born: {is: NULL}}}}}`,
   ]),
   ...['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in'].flatMap((operator) =>
-    [0, 1, 2, 3].map((count) => `{petCollection: {aggregate: {count: {${operator}: ${count}}}}}`),
+    [1, 2].map((count) => `{petCollection: {aggregate: {count: {${operator}: ${count}}}}}`),
   ),
   '{petCollection: {aggregate: {filter: {name: {like: "a\\\\"}}, count: {gte: 2}}}}',
   '{petCollection: {aggregate: {distinctCount: {name: {lt: 2}}}}}',
@@ -92,9 +92,7 @@ const orders = [
 
 test.each(orders)('an order tells nothing that is hidden: %s', async (orderBy) => {
   const cursors = [
-    [0, 1],
     [2, 1],
-    [10, 1],
     ['Tom', 2],
     [null, 100],
   ].map((elements) => Buffer.from(JSON.stringify(elements)).toString('base64'));
