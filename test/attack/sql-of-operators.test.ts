@@ -9,6 +9,7 @@ const path = `/v1/projects/${ref}/database/statements`;
 
 let database: TestDatabase;
 let operator: string;
+let managed: ManagedGateway;
 
 beforeAll(async () => {
   database = await createAuthDatabase(`
@@ -18,17 +19,15 @@ beforeAll(async () => {
   operator = await addToken(database, { scopes: ['database:write'] });
 });
 
-beforeEach(() => database.query('truncate note, mark'));
-
-function open(): Promise<ManagedGateway> {
+beforeEach(async () => {
+  await database.query('truncate note, mark');
   const databaseUrl = database.urlAs('authenticator', 'test');
-  return managedGateway(database, operator, { databaseUrl, adminDatabaseUrl: database.url, accessToken: fixedToken });
-}
+  const urls = { databaseUrl, adminDatabaseUrl: database.url };
+  managed = await managedGateway(database, operator, { ...urls, accessToken: fixedToken });
+});
 
-async function run(statements: unknown, token = operator): Promise<ManagementReply> {
-  const { call } = await open();
-  return call({ method: 'POST', path, token: `Bearer ${token}`, body: JSON.stringify({ statements }) });
-}
+const run = (statements: unknown, token = operator): Promise<ManagementReply> =>
+  managed.call({ method: 'POST', path, token: `Bearer ${token}`, body: JSON.stringify({ statements }) });
 
 const notes = async () => (await database.query('select id from note order by id')).map(({ id }) => id);
 
@@ -50,12 +49,11 @@ test('a token without the scope runs no SQL: no other scope, not the token of th
 });
 
 test('a token without the scope gives it to no other token', async () => {
-  const { call } = await open();
   const lesser = await addToken(database, { scopes: usualScopes });
   const body = JSON.stringify({ name: 'more', scopes: ['database:write'], expiresAt: null });
   for (const token of [lesser, fixedToken]) {
     const request = { method: 'POST', path: `/v1/projects/${ref}/access-tokens`, token: `Bearer ${token}`, body };
-    expect((await call(request)).status).toBe(403);
+    expect((await managed.call(request)).status).toBe(403);
   }
 });
 
