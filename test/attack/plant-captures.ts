@@ -43,7 +43,8 @@ const sums = ['+', '-', '*', '/', '%'];
 
 /**
  * SQL that plants, as the role `mallory`, in the schema `api`, for values of the types: every operator between two of the same type and
- * between one and what our statements put beside values, and every function of one or two of them. `trap.captured` has who ran which.
+ * between one and what our statements put beside values, and every function of one of them, of two equal ones and of one beside a text.
+ * `trap.captured` has who ran which.
  */
 export function plantCaptures(types: readonly string[]): string {
   const beside = ['text', 'int4', 'int8', 'numeric', '"char"', 'float8'];
@@ -82,9 +83,11 @@ export function plantCaptures(types: readonly string[]): string {
             execute format('create operator api.%s (leftarg = %s, rightarg = %s, function = api.trap_%s)', name, pair[1], pair[2], kind.result);
           end loop;
         end loop;
-        foreach name in array array[${functions.map(quote).join()}] loop
-          ${makeFunction('name', "'text'")}
-        end loop;
+        if pair[1] = pair[2] or 'text' = any (pair) then
+          foreach name in array array[${functions.map(quote).join()}] loop
+            ${makeFunction('name', "'text'")}
+          end loop;
+        end if;
       end loop;
       foreach name in array array[${functions.map(quote).join()}] loop
         foreach pair slice 1 in array array[${all.map((type) => `array[${quote(type)}]`).join()}] loop
