@@ -2,8 +2,9 @@
  * Drafts of emails that are short and take long to read. Whoever may look at the configuration may have one rendered, and all
  * requests of the process wait for it.
  */
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
+import type { Config } from '../../src/config/config.ts';
 import { processorMs } from '../../src/management/templates/rendering-time.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -15,9 +16,18 @@ beforeAll(async () => {
   database = await createAuthDatabase();
 });
 
-beforeEach(async () => {
-  managed = await managedGateway(database, await addToken(database, { scopes: ['auth_config:read'] }));
-});
+async function serve(given: Partial<Config> = {}): Promise<void> {
+  managed = await managedGateway(database, await addToken(database, { scopes: ['auth_config:read'] }), given);
+}
+
+/** Has a draft rendered. */
+const render = (content: string, bearer?: string) =>
+  managed.call({
+    method: 'POST',
+    path: `/v1/projects/${ref}/config/auth/emails/render`,
+    body: JSON.stringify({ email: 'recovery', content }),
+    ...(bearer !== undefined && { token: `Bearer ${bearer}` }),
+  });
 
 const expensive: Readonly<Record<string, string>> = {
   'template literals in each other': `<script>${'`${'.repeat(60_000)}`,
@@ -28,16 +38,16 @@ const expensive: Readonly<Record<string, string>> = {
 
 /** A program that reads a run of characters again from each of them would take minutes, or years. */
 const runs: Readonly<Record<string, string>> = {
-  'blanks behind href=': `<a href=${' '.repeat(400_000)}R {{ .Missing }}>x</a>`,
-  'blanks in a condition': `{{ if and .Email${' '.repeat(400_000)} .SiteURL }}{{ .Token }}{{ else }}x{{ end }}`,
-  'blanks in the type of a script': `<script type="x${' '.repeat(400_000)}y">1</script>`,
+  'blanks behind href=': `<a href=${' '.repeat(100_000)}R {{ .Missing }}>x</a>`,
+  'blanks in a condition': `{{ if and .Email${' '.repeat(100_000)} .SiteURL }}{{ .Token }}{{ else }}x{{ end }}`,
+  'blanks in the type of a script': `<script type="x${' '.repeat(100_000)}y">1</script>`,
   'names in a placeholder': `%a${'_a'.repeat(40)}`,
 };
 
 test.each(Object.keys(runs))('a draft with many %s is parsed in linear time', async (name) => {
-  const body = JSON.stringify({ email: 'recovery', content: `{{ .Token }}${runs[name]} %user_name_%` });
+  await serve();
   const startMs = processorMs();
-  const reply = await managed.call({ method: 'POST', path: `/v1/projects/${ref}/config/auth/emails/render`, body });
+  const reply = await render(`{{ .Token }}${runs[name]} %user_name_%`);
   expect(processorMs() - startMs).toBeLessThan(3000);
   const { fault, warnings } = reply.body.content as { fault: unknown; warnings: readonly { message: string }[] };
   expect(fault).toBeNull();
@@ -47,59 +57,43 @@ test.each(Object.keys(runs))('a draft with many %s is parsed in linear time', as
 });
 
 test('a draft with a long malformed number is refused in linear time', async () => {
-  const body = JSON.stringify({ email: 'recovery', content: `{{ print ${'0'.repeat(400_000)}e }}` });
+  await serve();
   const startMs = processorMs();
-  const reply = await managed.call({ method: 'POST', path: `/v1/projects/${ref}/config/auth/emails/render`, body });
+  const reply = await render(`{{ print ${'0'.repeat(100_000)}e }}`);
   expect(processorMs() - startMs).toBeLessThan(3000);
   expect(reply.body.content.fault.message).toContain('illegal number syntax');
 });
 
 test.each(Object.keys(expensive))('a draft of %s ends with the fault parse_limit', async (name) => {
-  const body = JSON.stringify({ email: 'recovery', content: expensive[name] });
-  const reply = await managed.call({ method: 'POST', path: `/v1/projects/${ref}/config/auth/emails/render`, body });
-  expect(reply).toMatchObject({ status: 200, body: { content: { output: null, fault: { code: 'parse_limit' } } } });
+  await serve();
+  expect(await render(expensive[name]!)).toMatchObject({
+    status: 200,
+    body: { content: { output: null, fault: { code: 'parse_limit' } } },
+  });
 });
 
 test('a token whose drafts have taken their processor time waits, and others do not', async () => {
-  const limits = { managementRateLimit: 1 };
-  managed = await managedGateway(database, await addToken(database, { scopes: ['auth_config:read'] }), limits);
+  await serve({ managementRateLimit: 1 });
   const other = await addToken(database, { scopes: ['auth_config:read'] });
-  const path = `/v1/projects/${ref}/config/auth/emails/render`;
-  const body = JSON.stringify({ email: 'recovery', content: tooSlow });
-  const render = (bearer?: string) =>
-    managed.call({ method: 'POST', path, body, ...(bearer !== undefined && { token: `Bearer ${bearer}` }) });
-  expect(await render()).toMatchObject({ status: 200, body: { content: { fault: { code: 'time_limit' } } } });
-  const { status, body: refusal, headers } = await render();
+  expect(await render(tooSlow)).toMatchObject({ status: 200, body: { content: { fault: { code: 'time_limit' } } } });
+  const { status, body: refusal, headers } = await render(tooSlow);
   const message = expect.stringContaining('drafts of 250 ms of processor time a minute for an access token');
   expect([status, refusal.message]).toEqual([429, message]);
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(await render(other)).toMatchObject({ status: 200 });
+  expect(await render(tooSlow, other)).toMatchObject({ status: 200 });
 });
 
 const tooSlow = `{{ range $i := 9000 }}${'{{ $wide := printf "%2000d" $i }}'.repeat(50)}{{ end }}`;
 
 const slow = '{{ range $i := 9000 }}{{ printf "%2000d" $i | len }}{{ end }}';
 
-const changes: Readonly<Record<string, object>> = {
-  'a layout around every email': {
-    mailer_layout_content: `${'{{.Email}}'.repeat(90_000)}{{template "content" .}}`,
-  },
-  'all emails in twenty languages': Object.fromEntries(
-    emailKindNames.map((email) => [
-      `mailer_templates_${email}_translations`,
-      Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`de-x-${index}`, { content: slow }])),
-    ]),
-  ),
-};
-
-test.each(Object.keys(changes))(
-  'a change of %s that takes long to check is refused as a whole at the time limit',
-  async (name) => {
-    managed = await managedGateway(database, await addToken(database));
-    const { status, body } = await managed.patch(changes[name] as object);
-    // A busy machine may need the time of the whole change, or of a single template before.
-    const message = expect.stringMatching(/take longer than 3000 ms to check|takes longer than 250 ms/);
-    expect([status, body.message]).toEqual([400, message]);
-    expect(await database.query('select from auth.pgreflect_config')).toEqual([]);
-  },
-);
+test('a change of all emails in twenty languages that takes long to check is refused as a whole at the time limit', async () => {
+  managed = await managedGateway(database, await addToken(database));
+  const translations = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`de-x-${at}`, { content: slow }]));
+  const change = emailKindNames.map((email) => [`mailer_templates_${email}_translations`, translations]);
+  const { status, body } = await managed.patch(Object.fromEntries(change));
+  // A busy machine may need the time of a single template before.
+  const message = expect.stringMatching(/take longer than 3000 ms to check|takes longer than 250 ms/);
+  expect([status, body.message]).toEqual([400, message]);
+  expect(await database.query('select from auth.pgreflect_config')).toEqual([]);
+});
