@@ -10,16 +10,16 @@ import { createDatabase } from '../support/postgres.ts';
 
 const database = await createDatabase(
   `comment on schema public is '@graphql({"inflect_names": true})';
-  create table event (id int primary key, tenant int not null, data jsonb not null, tags text[] not null, search tsvector not null);
-  insert into event select n, n % 7, jsonb_build_object('n', n, 'kind', 'k' || n % 20000, 'even', n % 2 = 0),
-    array['t' || n % 1000, 'all'], to_tsvector('simple', 'words w' || n % 1000 || ' x' || n % 3)
-    from generate_series(1, 100000) n;
+  create table event (id int primary key, tenant int not null, data jsonb not null, tags text[] not null, search tsvector not null) with (fillfactor = 10);
+  insert into event select n, n % 7, jsonb_build_object('n', n, 'kind', 'k' || n % 2000, 'even', n % 2 = 0),
+    array['t' || n % 100, 'all'], to_tsvector('simple', 'words w' || n % 100 || ' x' || n % 3)
+    from generate_series(1, 10000) n;
   create index on event using gin (data jsonb_path_ops);
   create index on event using gin (tags);
   create index on event using gin (search);
   -- PostgreSQL takes the share of a sample for that of the table: with a small sample, one hit by chance makes rare JSON frequent.
   alter table event alter data set statistics 1000;
-  create table guarded (like event including all excluding indexes);
+  create table guarded (like event including all excluding indexes) with (fillfactor = 10);
   alter table guarded alter data set statistics 1000;
   insert into guarded select * from event order by tenant, id;
   alter table guarded add primary key (id);

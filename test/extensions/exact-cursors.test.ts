@@ -101,11 +101,11 @@ describe('paging', () => {
   });
 });
 
-test('behind a cursor is found by indexes in 200,000 rows, whether it has a value or not', async () => {
+test('behind a cursor is found by indexes in as many blocks as 200,000 rows have, whether it has a value or not', async () => {
   const big = await createDatabase(`
     create schema lib; grant usage on schema lib to anon; comment on schema lib is '@graphql({"inflect_names": true})';
-    create table lib.reading (id int primary key, level int);
-    insert into lib.reading select n, nullif(n % 1000, 0) from generate_series(1, 200000) n;
+    create table lib.reading (id int primary key, level int) with (fillfactor = 10);
+    insert into lib.reading select n, nullif(n % 100, 0) from generate_series(1, 20000) n;
     create index on lib.reading (level, id); create index on lib.reading (level desc nulls last, id);
     grant select on lib.reading to anon; analyze lib.reading;
   `);
@@ -114,11 +114,11 @@ test('behind a cursor is found by indexes in 200,000 rows, whether it has a valu
   const query = (direction: string) =>
     `query ($c: Cursor) { readingCollection(first: 20, orderBy: {level: ${direction}}, after: $c) { edges { node { id } } } }`;
   for (const [direction, cursor, first] of [
-    ['AscNullsLast', [500, 500], 1500],
+    ['AscNullsLast', [50, 50], 150],
     // The last row with a value: the page has nulls alone.
-    ['AscNullsLast', [999, 199_999], 1000],
-    ['AscNullsLast', [null, 1000], 2000],
-    ['DescNullsLast', [1, 199_001], 1000],
+    ['AscNullsLast', [99, 19_999], 100],
+    ['AscNullsLast', [null, 100], 200],
+    ['DescNullsLast', [1, 19_901], 100],
   ] as const) {
     const variables = { c: encode(cursor) };
     const data = await on.data('anon', query(direction), { variables });

@@ -431,15 +431,15 @@ test('without the extension nothing of it is there', async () => {
   expect(type('Doc').fields.find(({ name }: Json) => name === 'body').args).toEqual([]);
 });
 
-describe('with 100,000 rows, indexes serve', async () => {
+describe('with as many blocks as 100,000 rows have, indexes serve', async () => {
   const big = await createDatabase(
     // Not in the order of the key: reading by it must not look cheap, or chance in the statistics decides between two plans.
-    `create table event (id int primary key, tenant int not null, data jsonb not null, hashed jsonb not null);
-    insert into event select n, n % 10, data, data from (select n, jsonb_build_object('n', n, 'kind', 'k' || n % 2500, 'x' || n % 10000, true) as data from generate_series(1, 100000) n order by n * 7919 % 100003) made;
+    `create table event (id int primary key, tenant int not null, data jsonb not null, hashed jsonb not null) with (fillfactor = 10);
+    insert into event select n, n % 10, data, data from (select n, jsonb_build_object('n', n, 'kind', 'k' || n % 250, 'x' || n % 1000, true) as data from generate_series(1, 10000) n order by n * 7919 % 10007) made;
     create index on event using gin (data);
     create index on event using gin (hashed jsonb_path_ops);
     create index on event ((data #>> '{kind}'));
-    create table guarded as select id, tenant, data from event; alter table guarded add primary key (id);
+    create table guarded with (fillfactor = 10) as select id, tenant, data from event; alter table guarded add primary key (id);
     create index on guarded using gin (data jsonb_path_ops); create index on guarded (tenant);
     alter table guarded enable row level security;
     create policy own on guarded to anon using (tenant = (select 1));
@@ -497,8 +497,8 @@ describe('with 100,000 rows, indexes serve', async () => {
   test('a table with policies uses these indexes only where the role bypasses the policies', async () => {
     const query = '{ guardedCollection(filter: {data: {contains: "{\\"n\\": 4711}"}}) { edges { node { id } } } }';
     expect(await count('service_role', query)).toBe(1);
-    expect(await blocks('service_role', query)).toBeLessThan(300);
+    expect(await blocks('service_role', query)).toBeLessThan(50);
     expect(await count('anon', query)).toBe(1);
-    expect(await blocks('anon', query)).toBeGreaterThan(1000);
+    expect(await blocks('anon', query)).toBeGreaterThan(150);
   });
 });

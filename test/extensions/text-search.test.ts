@@ -236,18 +236,18 @@ test('without the extension nothing of it is there', async () => {
   expect(await typeOf({})).toEqual(['TextSearchFilter', { description: 'Conditions on tsvector values.' }]);
 });
 
-describe('with 100,000 rows, indexes serve', async () => {
+describe('with as many blocks as 100,000 rows have, indexes serve', async () => {
   const big = await createDatabase(
     `create table page (id int primary key, tenant int not null, body text not null,
-      search tsvector generated always as (to_tsvector('english', body)) stored);
-    insert into page (id, tenant, body) select n, n % 10, 'page p' || n % 300 || ' q' || n % 1000 || ' with words w' || n % 10000 from generate_series(1, 100000) n;
+      search tsvector generated always as (to_tsvector('english', body)) stored) with (fillfactor = 10);
+    insert into page (id, tenant, body) select n, n % 10, 'page p' || n % 30 || ' q' || n % 100 || ' with words w' || n % 1000 from generate_series(1, 10000) n;
     create index on page using gin (search);
-    create table plain (id int primary key, body text not null);
+    create table plain (id int primary key, body text not null) with (fillfactor = 10);
     insert into plain select id, body from page;
     create index on plain using gin (to_tsvector('english'::regconfig, body));
     create view searched as select id, to_tsvector('english'::regconfig, body) as search from plain;
     comment on view searched is '@graphql({"primary_key_columns": ["id"]})';
-    create table guarded (id int primary key, tenant int not null, search tsvector);
+    create table guarded (id int primary key, tenant int not null, search tsvector) with (fillfactor = 10);
     insert into guarded select id, tenant, search from page;
     create index on guarded using gin (search); create index on guarded (tenant);
     alter table guarded enable row level security;
@@ -298,7 +298,7 @@ describe('with 100,000 rows, indexes serve', async () => {
     const query = find('guarded', 'plain: "w11", config: "english"');
     expect([await count('service_role', query), await count('anon', query)]).toEqual([10, 10]);
     expect(await blocks('service_role', query)).toBeLessThan(300);
-    expect(await blocks('anon', query)).toBeGreaterThan(1000);
+    expect(await blocks('anon', query)).toBeGreaterThan(500);
   });
 });
 
