@@ -1,6 +1,6 @@
 /**
  * Which routines `pgreflect check` says need an extension off the search path: those that fail for a caller. Each case
- * calls its routine with the path of requests.
+ * calls its routine with the path of requests. Texts of 16 MB: check-extension-calls.nightly.test.ts.
  */
 import { describe, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -37,18 +37,23 @@ describe('a function that names something of an extension', async () => {
   const database = await createDatabase(`${setup}
     create schema own; grant usage on schema own to public;
     create function own.crypt(text) returns text language sql as 'select $1';
-    create function crypt(text) returns text language sql as 'select $1';`);
+    create function crypt(text) returns text language sql as 'select $1';
+    set check_function_bodies = off;
+    ${texts.map(([text], number) => `create function calls_${number}() returns text language sql as $f$ ${text} $f$;`).join('\n')}`);
+  const found = await offPath(database, '--extra-search-path', 'own');
 
-  test.each(texts)('%s', async (text, fails) => {
-    await database.query(
-      `set check_function_bodies = off; create or replace function calls() returns text language sql as $f$ ${text} $f$`,
-    );
-    const called = asAnon(database, 'public', 'select calls()');
-    await (fails ? expect(called).rejects.toThrow(/does not exist/) : called);
-    const found = await offPath(database, '--extra-search-path', 'own');
-    expect(found.map(({ object }) => object)).toEqual(fails ? ['public.calls()'] : []);
-    for (const { command } of found) expect(command).toBe('--extra-search-path own,extensions');
-    expect(await offPath(database), 'by default').toEqual([]);
+  test.each(texts.map(([text, fails], number) => [text, number, fails] as const))(
+    '%s',
+    async (_text, number, fails) => {
+      const called = asAnon(database, 'public', `select calls_${number}()`);
+      await (fails ? expect(called).rejects.toThrow(/does not exist/) : called);
+      const own = found.filter(({ object }) => object === `public.calls_${number}()`);
+      expect(own.map(({ command }) => command)).toEqual(fails ? ['--extra-search-path own,extensions'] : []);
+    },
+  );
+
+  test('the default path has extensions', async () => {
+    expect(await offPath(database)).toEqual([]);
   });
 });
 
@@ -136,20 +141,3 @@ test('whoever named or owns the schema of an extension has no say in a shell or 
     await database.query(`alter schema helpers owner to current_user; drop role ${role}`);
   }
 });
-
-test('texts of 16 MB are read, or the findings that they hide are told as missing', async () => {
-  const database = await createDatabase(`${setup}
-    create table post (id int primary key); alter table post enable row level security; grant select on post to anon;
-    set check_function_bodies = off;
-    do $do$ begin
-      execute format('create function talks() returns text language plpgsql set search_path = %L as %L', '',
-        '/*' || repeat('*', 16000000) || '*/ begin return similarity(''a'', ''b'')::text; end');
-      execute format('create policy p on post using (id::text = %L)', repeat('a', 16000000));
-    end $do$`);
-  const found = await findings(database, '--only', 'extension_off_path,policy_call_per_row');
-  const named = found.filter(({ check }) => check === 'extension_off_path').map(({ object }) => object);
-  expect(named).toEqual(['public.talks()']);
-  expect(found.filter(({ check }) => check === 'not_checked').map(({ message }) => message)).toEqual([
-    'Findings of the kind policy_call_per_row are missing: a definition in the database is too long to read.',
-  ]);
-}, 60_000);

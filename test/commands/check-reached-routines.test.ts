@@ -2,7 +2,8 @@
  * Which `security definer` functions without a search path `pgreflect check` warns of: those that a caller makes run. Each
  * case really makes its function run, which takes a number of a sequence.
  */
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Finding } from '../../src/check/finding.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { findings } from './check-findings.ts';
 
@@ -19,12 +20,12 @@ function trigger(name: string, table: string, more = 'before insert'): string {
   return `${hidden(`${name}()`, 'trigger', 'new')} create trigger t ${more} on ${table} for each row execute function ${name}();`;
 }
 
-const setup = `create schema hidden; create schema closed; create sequence hidden.runs; create schema auth;
+const setup = `create schema hidden; create schema closed; create sequence hidden.runs;
   create table closed.users (id int primary key);`;
 
-async function runsOf(database: TestDatabase): Promise<number> {
+async function runsOf(database: TestDatabase, schema = 'hidden'): Promise<number> {
   const [row] = await database.query<{ runs: number }>(
-    'select (case when is_called then last_value else 0 end)::int as runs from hidden.runs',
+    `select (case when is_called then last_value else 0 end)::int as runs from ${schema}.runs`,
   );
   return row!.runs;
 }
@@ -78,27 +79,51 @@ const ways: readonly (readonly [what: string, name: string, made: string, done: 
     revoke execute on function hidden.f() from public; grant execute on function hidden.f() to becomes_it; grant becomes_it to anon`, 'set local role becomes_it; select hidden.f()'],
 ]; // biome-ignore format: a table of statements
 
+/** A text about schemas of its own: all ways are in one database. */
+const apart = (text: string, number: number) =>
+  text.replaceAll(/\b(?:hidden|closed)\b|\bpublic(?=\.)/gi, `$&_${number}`);
+
 describe('a warning for each that a caller makes run by', () => {
-  test.each(ways)('a %s', async (_what, name, made, done) => {
-    const database = await createDatabase(`${setup} ${made}`);
-    const before = await runsOf(database);
-    await database.query(`begin; set local role anon; ${done}`);
-    await database.query('rollback');
-    expect(await runsOf(database), 'it runs').toBeGreaterThan(before);
-    const found = await looseFindings(database);
-    expect(found.map(({ object, severity }) => [object, severity])).toEqual([[name, 'warning']]);
-    for (const { fix } of found) await database.query(fix!);
-    expect(await looseFindings(database)).toEqual([]);
-    await database.query('reset role; drop role if exists becomes_it').catch(() => {});
+  const schemas = ways.map((_, number) => `public_${number}`).join(',');
+  let database: TestDatabase;
+  let found: readonly Finding[];
+
+  beforeAll(async () => {
+    database = await createDatabase(
+      `${setup} create schema auth; create table auth.users (id int primary key); ${trigger('hidden.f', 'auth.users', 'after insert')}`,
+    );
+    for (const [number, [, , made]] of ways.entries()) {
+      const open = `create schema public_${number}; grant usage on schema public_${number} to anon, authenticated, service_role`;
+      await database.query(
+        `begin; ${open}; set local search_path = public_${number}; ${apart(`${setup} ${made}`, number)}; commit`,
+      );
+    }
+    found = await looseFindings(database, '--schemas', schemas);
   });
 
-  test('a sign-up', async () => {
-    const database = await createDatabase(
-      `${setup} create table auth.users (id int primary key); ${trigger('hidden.f', 'auth.users', 'after insert')}`,
-    );
-    expect((await looseFindings(database)).map(({ object, severity }) => [object, severity])).toEqual([
-      ['hidden.f()', 'warning'],
-    ]);
+  test.each(ways.map((way, number) => [way[0], number, way] as const))(
+    'a %s',
+    async (_what, number, [, name, , done]) => {
+      const before = await runsOf(database, `hidden_${number}`);
+      await database.query(
+        `begin; set local role anon; set local search_path = public_${number}; ${apart(done, number)}`,
+      );
+      await database.query('rollback');
+      expect(await runsOf(database, `hidden_${number}`), 'it runs').toBeGreaterThan(before);
+      const own = found.filter(({ object }) => new RegExp(`^(?:hidden|public)_${number}\\.`).test(object!));
+      expect(own.map(({ object, severity }) => [object, severity])).toEqual([[apart(name, number), 'warning']]);
+    },
+  );
+
+  test('a sign-up', () => {
+    expect(found.map(({ object, severity }) => [object, severity])).toContainEqual(['hidden.f()', 'warning']);
+  });
+
+  test('whatever it is, its fix ends it', async () => {
+    expect(found).toHaveLength(ways.length + 1);
+    for (const { fix } of found) await database.query(fix!);
+    expect(await looseFindings(database, '--schemas', schemas)).toEqual([]);
+    await database.query('drop owned by becomes_it; drop role becomes_it');
   });
 });
 
