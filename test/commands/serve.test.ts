@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { noteFirstOperation, noteServing } from '../../src/cli/serve/serve-notes.ts';
+import type { CommandContext } from '../../src/cli/shared/command.ts';
 import { makeApiKeys } from '../../src/config/keys.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { startGateway } from '../../src/gateway.ts';
 import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
-import { installAuthTables } from '../support/auth-service.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
-import type { WhenOver } from '../support/when-over.ts';
+import { createAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { atEnd } from '../support/when-over.ts';
 import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
 
@@ -15,7 +17,7 @@ const { anonKey } = await makeApiKeys(secret, 'anon', 'service_role');
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createDatabase(
+  database = await createAuthDatabase(
     `create table note (id int primary key, body text); insert into note values (1, 'hello'); grant select on note to anon;
      create schema blog; create table blog.post (id int primary key); grant usage on schema blog to anon; grant select on blog.post to anon`,
   );
@@ -23,20 +25,44 @@ beforeAll(async () => {
 
 const env = () => ({ DATABASE_URL: database.urlAs('authenticator', 'test'), PGREFLECT_JWT_SECRET: secret });
 
+/** As a login role and as the owner of a database, which may have the auth tables. */
+const envOf = (own: TestDatabase, login = own.urlAs('authenticator', 'test')) => ({
+  ...env(),
+  DATABASE_URL: login,
+  PGREFLECT_ADMIN_DATABASE_URL: own.url,
+});
+
 async function ask(url: string, query: string): Promise<unknown> {
   const headers = { apiKey: anonKey, 'content-type': 'application/json' };
   const response = await fetch(`${url}/graphql/v1`, { method: 'POST', headers, body: JSON.stringify({ query }) });
   return response.json();
 }
 
-async function serve(
-  args: readonly string[] = [],
-  options: { env?: Record<string, string>; directory?: string } = {},
-  whenOver?: WhenOver,
-) {
-  const command = startCommand(['serve', '--port', '0', ...args], { env: env(), ...options }, whenOver);
-  const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
-  return { command, url };
+/** What \`serve\` says before it listens, which it does not where the database does already. */
+async function warningsOf(environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
+  const { port } = new URL(database.url);
+  const { err } = await runCommand(['serve', '--port', port, ...args], { env: environment });
+  expect(err).toContain(`Port ${port} is in use by another program.`);
+  return err;
+}
+
+/** What \`serve\` says once it listens, of a gateway in this process. */
+async function introductionOf(
+  environment: Readonly<Record<string, string>>,
+  flags: CommandContext['sources']['flags'] = new Map(),
+): Promise<string> {
+  const given = { ...environment, PGREFLECT_PORT: '0' };
+  const line = { flags, authFlags: new Map(), configFile: null, withoutFile: true, problems: [] };
+  const sources = { ...line, environment: given, workingDirectory: '/' };
+  const config = loadConfig(sources);
+  const gateway = await startGateway(config, { observe: () => {} });
+  onTestFinished(() => gateway.stop());
+  const said: string[] = [];
+  const note = (text: string) => void said.push(text);
+  const context = { sources, flags: {}, operands: [], print: note, note, loaded() {} };
+  await noteServing(config, gateway.url, context);
+  await noteFirstOperation(config, gateway, context);
+  return said.join('\n');
 }
 
 describe('what is refused before anything listens', () => {
@@ -111,7 +137,9 @@ test('tables in schemas that are not exposed are a warning with the option', asy
   const own = await createDatabase('create table one (id int primary key)');
   const { query } = own;
   const warned = async (...args: string[]) => {
-    const { out } = await runCommand(['check', ...args], { env: { ...env(), DATABASE_URL: own.url } });
+    const { out } = await runCommand(['check', '--only', 'setup', ...args], {
+      env: { ...env(), DATABASE_URL: own.url },
+    });
     return /\w+ tables? (?:is|are) in schemas that.*/.exec(out)?.[0] ?? null;
   };
   await query('create schema sales; create table sales.customer (id int primary key)');
@@ -127,10 +155,9 @@ test('tables in schemas that are not exposed are a warning with the option', asy
   expect(await warned('--schemas', 'public')).toBeNull();
   await query('drop table one');
   expect(await warned('--schemas', 'public')).toContain(`--schemas 'sales'`);
-  const { command } = await serve(['--schemas', 'public'], {
-    env: { ...env(), DATABASE_URL: own.urlAs('authenticator', 'test') },
-  });
-  expect(command.text()).toContain('2 tables are in schemas that the API does not expose: sales (2).');
+  expect(await warningsOf(envOf(own), '--schemas', 'public')).toContain(
+    '2 tables are in schemas that the API does not expose: sales (2).',
+  );
   // What is not for callers is not proposed: what an extension made, what its name keeps private, and, once the API roles
   // may use some schemas, the others.
   await query(`create schema app_private; create table app_private.token (id int); create schema jobs; create table jobs.job (id int);
@@ -146,8 +173,9 @@ test('tables in schemas that are not exposed are a warning with the option', asy
 });
 
 describe('serving', () => {
+  const token = 'sbp_of_the_configuration';
   let directory: string;
-  let served: Awaited<ReturnType<typeof serve>>;
+  let served: { readonly command: ReturnType<typeof startCommand>; readonly url: string };
   let found: unknown;
   const count = () =>
     database.query(
@@ -158,7 +186,10 @@ describe('serving', () => {
     found = await count();
     directory = temporaryDirectory(atEnd);
     write('schemas = ["public"]');
-    served = await serve([], { directory }, atEnd);
+    const args = ['serve', '--port', '0', '--access-token', token];
+    const command = startCommand(args, { env: envOf(database), directory }, atEnd);
+    const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
+    served = { command, url };
   });
 
   test('serving answers a GraphQL request', async () => {
@@ -192,108 +223,8 @@ describe('serving', () => {
     expect(await ask(served.url, posts)).toEqual({ data: { postCollection: { edges: [] } } });
   });
 
-  test('serving stops with exit code 0 on SIGTERM, and has created nothing in the database', async () => {
-    served.command.signal('SIGTERM');
-    expect((await served.command.finished).code).toBe(0);
-    expect(await count()).toEqual(found);
-  });
-
-  /** As a login role and as the owner of a database, which may have the auth tables. */
-  const envOf = (own: TestDatabase, login = own.urlAs('authenticator', 'test')) => ({
-    ...env(),
-    DATABASE_URL: login,
-    PGREFLECT_ADMIN_DATABASE_URL: own.url,
-  });
-
-  test('without the tables for it there is no management API; a superuser as login is a warning', async () => {
-    const own = await createDatabase();
-    const { command } = await serve([], { env: envOf(own, own.url) });
-    await command.until(/The gateway takes notice/);
-    expect(command.text()).not.toMatch(/Management API|Auth:/);
-    expect(command.text()).toMatch(/The login role "\w+" is a superuser/);
-    // The example of a table guards its rows.
-    expect(command.text()).toMatch(
-      /alter table note enable row level security;\n +create policy .*\n +grant select on note/,
-    );
-  });
-
-  test('a database with users whose auth service is off says so, and how to get it', async () => {
-    const own = await createDatabase('create schema auth; create table auth.users (id uuid primary key)');
-    const { command } = await serve([], { env: envOf(own) });
-    await command.until(/The gateway takes notice/);
-    expect(command.text()).toContain('The database has users (auth.users), but the auth service is off');
-    expect(command.text()).toContain('pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER');
-  });
-
-  test('where tables exist, it says which grants they need, and proposes no new table', async () => {
-    const own = await createDatabase('create table pet (id int primary key)');
-    const { command } = await serve([], { env: envOf(own) });
-    await command.until(/The gateway takes notice/);
-    expect(command.text()).toContain('grant select on public.pet to anon;');
-    expect(command.text()).not.toContain('create table');
-  });
-
-  test('where the role reads no table but calls functions, it says so, in the words of check', async () => {
-    const own = await createDatabase(`create table pet (id int primary key);
-      create function shout(line text) returns text language sql immutable as 'select upper(line)';
-      create function feed() returns int language sql volatile as 'select 1'`);
-    const { command } = await serve([], { env: envOf(own) });
-    await command.until(/The gateway takes notice/);
-    const summary = 'Role "anon" reads 0 tables, inserts into 0, updates 0, deletes from 0, and calls 2 functions.';
-    expect(command.text()).toContain(`${summary} To offer more:\n  - Table public.pet`);
-    expect(command.text()).not.toContain('is empty');
-    const { out } = await runCommand(['check'], { env: envOf(own) });
-    expect(out.replaceAll(/\s+/g, ' ')).toContain(summary);
-  });
-
-  test('where signed-in users have an API and visitors none, it says what users have, and grants visitors nothing unasked', async () => {
-    const own = await createDatabase(`create table pet (id int primary key); grant select on pet to authenticated;
-      revoke usage on schema public from public, anon; grant usage on schema public to authenticated`);
-    const { command } = await serve([], { env: envOf(own) });
-    await command.until(/The gateway takes notice/);
-    expect(command.text()).toMatch(
-      /Role "authenticated" reads 1 table, .*\nThe API of the role "anon" is empty\. Where visitors are meant to have one:\n/,
-    );
-    const { out } = await runCommand(['check', '--only', 'usage_missing'], { env: envOf(own) });
-    expect(out).toMatch(/^note +usage_missing.*-- grant usage on schema public to anon;$/ms);
-  });
-
-  test('malformed comment directives, which refuse every request, are named, and nothing else is proposed', async () => {
-    const own = await createDatabase(`create table pet (id int primary key); grant select on pet to anon;
-      comment on table pet is 'Pets. @graphql(name: "Animal")'`);
-    const { command } = await serve([], { env: envOf(own) });
-    await command.until(/--only directive_malformed/);
-    expect(command.text()).toContain(
-      'Every GraphQL request gets an error until these comments are corrected:\n' +
-        '  - The comment of public.pet has a malformed directive: ',
-    );
-    expect(command.text()).not.toContain('is empty');
-  });
-
-  test('serving says which option lets the login of the auth service reach its tables, and which command tells what the API lacks', async () => {
-    const own = await createDatabase(`create table pet (id int primary key);
-      create table walk (id int primary key, first int references pet, second int references pet); grant select on pet, walk to anon`);
-    await installAuthTables(own);
-    const without = { DATABASE_URL: own.urlAs('authenticator', 'test'), PGREFLECT_JWT_SECRET: secret };
-    const { command } = await serve([], { env: without });
-    expect(command.text()).toContain(
-      '- The login role "authenticator" may not use the tables of the auth service, so sign-in and stored settings are off.\n' +
-        '    Set --admin-database-url to the connection that `pgreflect init --auth` printed',
-    );
-    const { command: complete } = await serve(['--schemas', 'public', '--admin-database-url', own.url], {
-      env: without,
-    });
-    expect(complete.text()).not.toContain('may not use the tables');
-    await complete.until(/The API lacks .* hide them: pgreflect check --schemas 'public' --only left_out/);
-  });
-
   test('serving names the project in the address of the management API; changed start values of the auth configuration in the file are in force at once, a broken file changes nothing', async () => {
-    const own = await createDatabase();
-    await installAuthTables(own);
-    directory = temporaryDirectory();
-    write('[auth]\nenable_signup = true');
-    const token = 'sbp_of_the_configuration';
-    const { command, url } = await serve(['--access-token', token], { env: envOf(own), directory });
+    const { command, url } = served;
     const [, path = ''] = await command.until(/Management API: \S+(\/v1\/projects\/[0-9a-f]{20}\/config\/auth)/);
     await command.until(/needs an access token: pgreflect tokens create --scope \S*project:operate\)/);
     expect(command.text()).toContain(`Auth: ${url}/auth/v1   (emails without a mail server: ${url}/studio/inbox)\n`);
@@ -314,13 +245,94 @@ describe('serving', () => {
     expect(await isClosed()).toBe(true);
   });
 
-  test('the gateway starts while the database is away, and answers 503 until the database is back', async () => {
+  test('serving stops with exit code 0 on SIGTERM, and has created nothing in the database', async () => {
+    served.command.signal('SIGTERM');
+    expect((await served.command.finished).code).toBe(0);
+    expect(await count()).toEqual(found);
+  });
+
+  test('without the tables for it there is no management API; a superuser as login is a warning', async () => {
+    const own = await createDatabase();
+    expect(await warningsOf(envOf(own, own.url))).toMatch(/The login role "\w+" is a superuser/);
+    const said = await introductionOf(envOf(own));
+    expect(said).toContain('The gateway takes notice');
+    expect(said).not.toMatch(/Management API|Auth:/);
+    // The example of a table guards its rows.
+    expect(said).toMatch(/alter table note enable row level security;\n +create policy .*\n +grant select on note/);
+  });
+
+  test('a database with users whose auth service is off says so, and how to get it', async () => {
+    const own = await createDatabase('create schema auth; create table auth.users (id uuid primary key)');
+    const said = await warningsOf(envOf(own));
+    expect(said).toContain('The database has users (auth.users), but the auth service is off');
+    expect(said).toContain('pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER');
+  });
+
+  test('where tables exist, it says which grants they need, and proposes no new table', async () => {
+    const own = await createDatabase('create table pet (id int primary key)');
+    const said = await introductionOf(envOf(own));
+    expect(said).toContain('grant select on public.pet to anon;');
+    expect(said).not.toContain('create table');
+  });
+
+  test('where the role reads no table but calls functions, it says so, in the words of check', async () => {
+    const own = await createDatabase(`create table pet (id int primary key);
+      create function shout(line text) returns text language sql immutable as 'select upper(line)';
+      create function feed() returns int language sql volatile as 'select 1'`);
+    const said = await introductionOf(envOf(own));
+    const summary = 'Role "anon" reads 0 tables, inserts into 0, updates 0, deletes from 0, and calls 2 functions.';
+    expect(said).toContain(`${summary} To offer more:\n  - Table public.pet`);
+    expect(said).not.toContain('is empty');
+    const { out } = await runCommand(['check'], { env: envOf(own) });
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(summary);
+  });
+
+  test('where signed-in users have an API and visitors none, it says what users have, and grants visitors nothing unasked', async () => {
+    const own = await createDatabase(`create table pet (id int primary key); grant select on pet to authenticated;
+      revoke usage on schema public from public, anon; grant usage on schema public to authenticated`);
+    expect(await introductionOf(envOf(own))).toMatch(
+      /Role "authenticated" reads 1 table, .*\nThe API of the role "anon" is empty\. Where visitors are meant to have one:\n/,
+    );
+    const { out } = await runCommand(['check', '--only', 'usage_missing'], { env: envOf(own) });
+    expect(out).toMatch(/^note +usage_missing.*-- grant usage on schema public to anon;$/ms);
+  });
+
+  test('malformed comment directives, which refuse every request, are named, and nothing else is proposed', async () => {
+    const own = await createDatabase(`create table pet (id int primary key); grant select on pet to anon;
+      comment on table pet is 'Pets. @graphql(name: "Animal")'`);
+    const said = await introductionOf(envOf(own));
+    expect(said).toContain('--only directive_malformed');
+    expect(said).toContain(
+      'Every GraphQL request gets an error until these comments are corrected:\n' +
+        '  - The comment of public.pet has a malformed directive: ',
+    );
+    expect(said).not.toContain('is empty');
+  });
+
+  test('serving says which option lets the login of the auth service reach its tables, and which command tells what the API lacks', async () => {
+    const own = await createAuthDatabase(`create table pet (id int primary key);
+      create table walk (id int primary key, first int references pet, second int references pet); grant select on pet, walk to anon`);
+    const without = { DATABASE_URL: own.urlAs('authenticator', 'test'), PGREFLECT_JWT_SECRET: secret };
+    expect(await warningsOf(without)).toContain(
+      '- The login role "authenticator" may not use the tables of the auth service, so sign-in and stored settings are off.\n' +
+        '    Set --admin-database-url to the connection that `pgreflect init --auth` printed',
+    );
+    expect(await warningsOf(envOf(own))).not.toContain('may not use the tables');
+    const introduction = () => introductionOf(envOf(own), new Map([['schemas', ['public']]]));
+    const lacking = /The API lacks .* hide them: pgreflect check --schemas 'public' --only left_out/;
+    expect(await introduction()).toMatch(lacking);
+    const ignoring = ['pet', 'walk'].map(
+      (table) => `comment on table ${table} is '@graphql({"ignore": ["left_out"]})'`,
+    );
+    await own.query(ignoring.join(';'));
+    expect(await introduction()).not.toMatch(lacking);
+  });
+
+  test('the gateway starts while the database is away: requests get 503 until the database is back', async () => {
     const away = new URL(database.url);
     away.port = '1';
-    const { command, url } = await serve([], { env: { ...env(), DATABASE_URL: away.href } });
-    expect(command.text()).toContain('connection refused');
-    expect((await fetch(`${url}/ready`)).status).toBe(503);
-    command.signal('SIGTERM');
-    expect((await command.finished).code).toBe(0);
+    const said = await warningsOf({ ...env(), DATABASE_URL: away.href });
+    expect(said).toContain('connection refused');
+    expect(said).toContain('Requests get 503 until the database responds.');
   });
 });

@@ -2,7 +2,6 @@
  * `pgreflect serve --workers N`: several processes are one gateway to whoever asks, signals or looks at it.
  */
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -14,7 +13,8 @@ import { overEvents } from '../support/live.ts';
 import { createAuthDatabase } from '../support/postgres.ts';
 import type { WhenOver } from '../support/when-over.ts';
 import { atEnd } from '../support/when-over.ts';
-import { type Running, runProcess, startCommand, temporaryDirectory } from './run-command.ts';
+import { linesOf } from './log-lines.ts';
+import { type Running, startCommand, temporaryDirectory } from './run-command.ts';
 
 const database = await createAuthDatabase(`
   create table note (id int primary key); insert into note values (1); grant select on note to anon;
@@ -195,29 +195,11 @@ describe('two workers', () => {
     await eventually(() => isRefused(url), true);
     await release();
     expect(await held).toEqual({ data: { held: true } });
-    expect((await command.finished).code).toBe(0);
+    const { code, out, err } = await command.finished;
+    expect(code).toBe(0);
+    // Every line is one of the log, with the number of the worker.
+    expect(new Set(linesOf(out + err).map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2]));
   });
-});
-
-test('a change that the check at an interval finds reaches both; they end with the process that supervises them', async () => {
-  const served = await serve(['--schema-poll-ms', '50']);
-  const { command, url } = served;
-  await createTable('found');
-  const know = async () => (await askBoth(url, emptyQuery('found'))).map(({ data }) => data !== undefined);
-  await eventually(know, [true, true]);
-
-  command.signal('SIGKILL');
-  await command.finished;
-  await eventually(async () => pidsOf(served).filter(isAlive), []);
-});
-
-test('a port that is taken is reported once, and nothing is left running', async () => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void taken.close());
-  const { port } = taken.address() as { port: number };
-  const { code, out } = await runProcess(['serve', '--workers', '2', '--port', String(port)], { env: env() });
-  expect([code, out.match(/is in use by another program/g)?.length]).toEqual([1, 1]);
 });
 
 const emptyQuery = (table: string) => `{ ${table}Collection { edges { node { id } } } }`;

@@ -107,7 +107,7 @@ test('what is not run says why', () => {
       "docs/live-queries.md (sh): it goes on running",
       "docs/live-queries.md (nginx): test/live/proxies.nightly.test.ts runs nginx with it",
       "docs/live-queries.md (haproxy): test/live/proxies.nightly.test.ts runs HAProxy with it",
-      "docs/logs.md (json): a line of a log; test/commands/json-log.test.ts reads those of serve and start",
+      "docs/logs.md (json): a line of a log; json-log.test.ts and start.test.ts of test/commands read them",
       "docs/mail-server.md (sh): a running project is needed",
       "docs/management-api.md (sh): it needs a token with another scope",
       "docs/rotate-secrets.md (sql): test/commands/rotate-secrets.test.ts takes this step",
