@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { startEmbedded, startOwnServer } from '../migrations/hosted-project.ts';
 import { testGateway } from '../support/gateway.ts';
 import { recordChanges } from '../support/live-record.ts';
-import { connectTo } from '../support/own-auth-database.ts';
+import { connectTo } from '../support/own-database.ts';
 import { defaultRoles } from '../support/usual-roles.ts';
 import { both, last, live, open, soon } from './recorded.ts';
 
