@@ -3,14 +3,10 @@
  * writes. Replay is paused to hold the replica where it is, so that nothing depends on how fast it follows.
  */
 import { readFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { primaryPosition } from '../../src/postgres/pool/replicas.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { Observation } from '../../src/shared/observation.ts';
@@ -21,6 +17,7 @@ import { anonKey } from '../support/http.ts';
 import { overEvents, overSocket, type Result } from '../support/live.ts';
 import { recordChanges } from '../support/live-record.ts';
 import { type ReplicatedServers, startReplicatedServers } from '../support/replica.ts';
+import { atEnd, type WhenOver } from '../support/when-over.ts';
 
 const schema = `
   create role anon; create role authenticated; create role service_role bypassrls;
@@ -59,16 +56,26 @@ const watch = `select set_config('pgreflect.login_role', 'authenticator', false)
 let servers: ReplicatedServers;
 beforeAll(async () => {
   servers = await startReplicatedServers(`${schema}; ${watch}`);
+  atEnd(() => servers.stop());
 });
-afterAll(() => servers.stop());
 
 /** An hour: nothing is too old, so that a replica which does not follow is used all the same. */
 const patient = { maxReplicaLagMs: 3_600_000 };
 
 /** Starts a gateway; the replica is in use. */
-async function start(given: Partial<Config> = patient): Promise<TestGateway> {
+async function start(given: Partial<Config>, whenOver?: WhenOver): Promise<TestGateway> {
   const readReplicaUrls = [servers.replica.urlAs('authenticator', 'test')];
-  const gateway = await testGateway(servers.primary, { readReplicaUrls, schemaPollMs: 3_600_000, ...given });
+  const gateway = await testGateway(servers.primary, { readReplicaUrls, schemaPollMs: 3_600_000, ...given }, whenOver);
+  await eventually(() => dataOf(gateway, server), { server: 'replica' });
+  return gateway;
+}
+
+let patientGateway: TestGateway | undefined;
+
+/** The gateway of the tests that need no options of their own; the replica is in use. */
+async function usual(): Promise<TestGateway> {
+  patientGateway ??= await start(patient, atEnd);
+  const gateway = patientGateway;
   await eventually(() => dataOf(gateway, server), { server: 'replica' });
   return gateway;
 }
@@ -107,7 +114,7 @@ async function pauseReplay(): Promise<() => Promise<void>> {
 
 describe('the server that answers', () => {
   test('queries go to the replica, mutations to the primary', async () => {
-    const gateway = await start();
+    const gateway = await usual();
     const { body } = await gateway.ask(insert(1, 'written'));
     expect(body).toEqual({ data: { insertIntoNoteCollection: { affectedCount: 1 } } });
     await eventually(() => dataOf(gateway, bodyOf(1)), { server: 'replica', noteByPk: { body: 'written' } });
@@ -126,7 +133,7 @@ describe('the server that answers', () => {
   });
 
   test('a query that writes is answered by the primary', async () => {
-    const gateway = await start();
+    const gateway = await usual();
     const counted = () => servers.primary.query('select count(*)::int as n from access_log');
     const [before] = (await counted()) as [{ n: number }];
     for (let round = 1; round <= 2; round += 1) {
@@ -138,7 +145,7 @@ describe('the server that answers', () => {
   });
 
   test('a query of what is not replicated is answered by the primary', async () => {
-    const gateway = await start();
+    const gateway = await usual();
     for (let round = 1; round <= 2; round += 1) {
       const data = await dataOf(gateway, '{ server, fleetingCollection { edges { node { id } } } }');
       expect(data).toEqual({ server: 'primary', fleetingCollection: { edges: [{ node: { id: 1 } }] } });
@@ -146,7 +153,7 @@ describe('the server that answers', () => {
   });
 
   test('a query that conflicts with the replay of the log is answered by the primary', async () => {
-    const gateway = await start();
+    const gateway = await usual();
     const answer = dataOf(gateway, '{ readSlowly }');
     const sleeping = () =>
       servers.replica.query(`select count(*)::int as n from pg_stat_activity where wait_event = 'PgSleep'`);
@@ -158,7 +165,7 @@ describe('the server that answers', () => {
 
 describe('reading your own writes', () => {
   test('a query that brings the position of a write is answered by a server that has seen it', async () => {
-    const gateway = await start();
+    const gateway = await usual();
     const resume = await pauseReplay();
     const { headers } = await gateway.ask(insert(10, 'mine'));
     const position = headers.get('pgreflect-lsn') ?? '';
@@ -187,7 +194,7 @@ describe('reading your own writes', () => {
   });
 
   test('the newer of header and cookie counts, and a mutation that failed has no position', async () => {
-    const gateway = await start();
+    const gateway = await usual();
     await pauseReplay();
     const later = (await gateway.ask(insert(12, 'later'))).headers.get('pgreflect-lsn');
     const headers = { 'pgreflect-lsn': '0/1', cookie: `pgreflect-lsn=${later}` };
@@ -198,7 +205,7 @@ describe('reading your own writes', () => {
   });
 
   test('a position ahead of all servers, as one of a primary that is no more may be, is answered by the primary', async () => {
-    const gateway = await start();
+    const gateway = await usual();
     const ahead = { 'pgreflect-lsn': 'FFFFFFFF/0' };
     for (let round = 0; round < 3; round += 1)
       expect(await dataOf(gateway, server, ahead)).toEqual({ server: 'primary' });
@@ -206,7 +213,7 @@ describe('reading your own writes', () => {
   });
 
   test('a header that is no position is refused, a cookie that is none is not: who has it often cannot change it', async () => {
-    const gateway = await start();
+    const gateway = await usual();
     for (const value of ['x', '1', '0/', '0/123456789', '0/1 0/2', 'pgreflect']) {
       const { status, body } = await gateway.ask(server, { headers: { 'pgreflect-lsn': value } });
       expect([value, status, body.errors[0].message]).toEqual([
@@ -218,7 +225,7 @@ describe('reading your own writes', () => {
   });
 
   test('in a browser a page of the same origin needs no code for it, and one of another origin sends the header back', async () => {
-    const gateway = await start();
+    const gateway = await usual();
     await pauseReplay();
     const browser = await openBrowser();
     const page = await browser.newPage();
@@ -297,58 +304,55 @@ test('a mutation that no other server has at the time limit is answered as one w
   });
 });
 
-test('with another database in the place of the primary nothing is asked of the replicas of the one before', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'pgreflect-other-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  await chmod(directory, 0o755);
-  const given = { dataDirectory: join(directory, 'data'), password: 'test', persistent: false };
-  const other = await startEmbeddedServer({ ...given, settings: { fsync: 'off' } });
-  onTestFinished(() => other.stop());
-  const elsewhere = new pg.Client({ connectionString: other.url });
-  await elsewhere.connect();
-  await elsewhere.query(schema);
-  await elsewhere.end();
-  const way = await startForwarder();
-  way.target = new URL(servers.primary.url);
-  const login = new URL(servers.primary.urlAs('authenticator', 'test'));
-  login.port = String(way.port);
-  const gateway = await start({ ...patient, databaseUrl: login.href, schemaPollMs: 200 });
-  const moveTo = (target: string) => {
-    way.target = new URL(target);
-    way.cut();
-  };
+describe('other servers', () => {
+  let others: ReplicatedServers;
+  beforeAll(async () => {
+    others = await startReplicatedServers(schema);
+    atEnd(() => others.stop());
+  });
 
-  moveTo(other.url);
-  await eventually(() => dataOf(gateway, server), { server: 'primary' });
-  // Also after some more looks at it, and whatever else has been read again by then.
-  await sleep(2000);
-  for (let round = 0; round < 10; round += 1) expect(await dataOf(gateway, server)).toEqual({ server: 'primary' });
+  test('with another database in the place of the primary nothing is asked of the replicas of the one before', async () => {
+    const way = await startForwarder();
+    way.target = new URL(servers.primary.url);
+    const login = new URL(servers.primary.urlAs('authenticator', 'test'));
+    login.port = String(way.port);
+    const gateway = await start({ ...patient, databaseUrl: login.href, schemaPollMs: 200 });
+    const moveTo = (target: string) => {
+      way.target = new URL(target);
+      way.cut();
+    };
 
-  moveTo(servers.primary.url);
-  await eventually(() => dataOf(gateway, server), { server: 'replica' });
-});
+    moveTo(others.primary.url);
+    await eventually(() => dataOf(gateway, server), { server: 'primary' });
+    // Also after some more looks at it, and whatever else has been read again by then.
+    await sleep(2000);
+    for (let round = 0; round < 10; round += 1) expect(await dataOf(gateway, server)).toEqual({ server: 'primary' });
 
-test('after a failover a server that has not followed it is not asked, although its log is longer', async () => {
-  const own = await startReplicatedServers(schema);
-  onTestFinished(() => own.stop());
-  await own.replica.query('select pg_promote()');
-  await own.primary.query(`insert into note select n, 'on the old timeline' from generate_series(100, 20000) n`);
-  const old = await own.demotePrimary();
-  const readReplicaUrls = [old.urlAs('authenticator', 'test')];
-  const gateway = await testGateway(own.replica, { readReplicaUrls, schemaPollMs: 3_600_000, ...patient });
-  const { headers } = await gateway.ask(insert(1, 'written'));
-  const position = { 'pgreflect-lsn': headers.get('pgreflect-lsn') ?? '' };
-  const answer = { server: 'primary', noteByPk: { body: 'written' } };
-  expect(await dataOf(gateway, bodyOf(1), position)).toEqual(answer);
-  expect(await dataOf(gateway, bodyOf(1))).toEqual(answer);
-  const seen = gateway.observations.find(({ kind }) => kind === 'replica_left_out');
-  expect(seen).toMatchObject({ kind: 'replica_left_out', replica: 1, reason: 'behind' });
-  const fix = seen?.kind === 'replica_left_out' ? seen.fix : undefined;
-  const [version] = await own.replica.query<{ is16: boolean }>(
-    `select current_setting('server_version_num')::int >= 160000 as "is16"`,
-  );
-  expect(fix).toBe(version?.is16 ? 'grant pg_read_all_stats to authenticator with inherit true' : undefined);
-  expect(await lineOf(seen!)).toContain(version?.is16 ? `To know at once: ${fix};` : '"reason":"behind"');
+    moveTo(servers.primary.url);
+    await eventually(() => dataOf(gateway, server), { server: 'replica' });
+  });
+
+  test('after a failover a server that has not followed it is not asked, although its log is longer', async () => {
+    const own = others;
+    await own.replica.query('select pg_promote()');
+    await own.primary.query(`insert into note select n, 'on the old timeline' from generate_series(100, 20000) n`);
+    const old = await own.demotePrimary();
+    const readReplicaUrls = [old.urlAs('authenticator', 'test')];
+    const gateway = await testGateway(own.replica, { readReplicaUrls, schemaPollMs: 3_600_000, ...patient });
+    const { headers } = await gateway.ask(insert(1, 'written'));
+    const position = { 'pgreflect-lsn': headers.get('pgreflect-lsn') ?? '' };
+    const answer = { server: 'primary', noteByPk: { body: 'written' } };
+    expect(await dataOf(gateway, bodyOf(1), position)).toEqual(answer);
+    expect(await dataOf(gateway, bodyOf(1))).toEqual(answer);
+    const seen = gateway.observations.find(({ kind }) => kind === 'replica_left_out');
+    expect(seen).toMatchObject({ kind: 'replica_left_out', replica: 1, reason: 'behind' });
+    const fix = seen?.kind === 'replica_left_out' ? seen.fix : undefined;
+    const [version] = await own.replica.query<{ is16: boolean }>(
+      `select current_setting('server_version_num')::int >= 160000 as "is16"`,
+    );
+    expect(fix).toBe(version?.is16 ? 'grant pg_read_all_stats to authenticator with inherit true' : undefined);
+    expect(await lineOf(seen!)).toContain(version?.is16 ? `To know at once: ${fix};` : '"reason":"behind"');
+  });
 });
 
 test('the login sees which timeline a replica follows after the grant that the log names', async ({ skip }) => {
@@ -376,7 +380,7 @@ test('the login sees which timeline a replica follows after the grant that the l
 
 describe('the model is as fresh as the server that answers', () => {
   test('a change that the replica has replayed is noticed by the query that meets it', async () => {
-    const gateway = await start();
+    const gateway = await start(patient);
     expect(await dataOf(gateway, '{ server, noteByPk(id: 0) { body } }')).toEqual({
       server: 'replica',
       noteByPk: null,
@@ -393,7 +397,7 @@ describe('the model is as fresh as the server that answers', () => {
   });
 
   test('a replica that has not replayed what the model was made from is not asked', async () => {
-    const gateway = await start();
+    const gateway = await start(patient);
     const resume = await pauseReplay();
     await servers.primary.query(`alter table note add column colour text default 'red'`);
     onTestFinished(async () => void (await servers.primary.query('alter table note drop column colour')));
@@ -410,6 +414,8 @@ describe('the model is as fresh as the server that answers', () => {
     });
   });
 });
+
+const commits = 12;
 
 test.each(['default', 'exact'])(
   'live queries on replicas get each commit, also where a replica does not replay it, and never go back (%s mode)',
@@ -434,7 +440,7 @@ test.each(['default', 'exact'])(
     const open = [overEvents(gateway.url, { query }), overSocket(gateway.url, { query })];
     if (mode === 'exact') await expect.poll(() => gateway.graphql.live.state().exactGroups).toBe(2);
     const answeredBy = new Set<string>();
-    for (let n = 1; n <= 30; n += 1) {
+    for (let n = 1; n <= commits; n += 1) {
       await servers.replica.query(`select pg_wal_replay_${n % 3 === 0 ? 'pause' : 'resume'}()`);
       await servers.primary.query('update counted set n = n + 1');
       const row = await ask();
@@ -443,7 +449,7 @@ test.each(['default', 'exact'])(
       for (const heard of open) while (rowOf(await heard.next()).n !== n);
     }
     await servers.replica.query('select pg_wal_replay_resume()');
-    await eventually(ask, { n: 30, answeredBy: 'replica' });
+    await eventually(ask, { n: commits, answeredBy: 'replica' });
     for (const { results } of open) {
       const counts = results.map((result) => rowOf(result).n);
       expect(counts).toEqual([...counts].sort((one, other) => one - other));

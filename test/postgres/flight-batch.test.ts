@@ -3,15 +3,15 @@
  * settings, and an error, a slow statement, a cancel or a lost connection of one is none of the others' business.
  * Mutations have a connection to themselves.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { RunAsOptions, Step } from '../../src/postgres/caller/flight-request.ts';
 import { runAs } from '../../src/postgres/caller/run-as.ts';
-import { DatabaseError } from '../../src/postgres/database-error.ts';
 import type { ApiPool } from '../../src/postgres/pool/pool.ts';
 import { takeLock, untilHeld } from '../support/busy.ts';
 import { answersOf, callerOf, flightOf, makeShared as makeSharedThrough, openPool } from '../support/flights.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
+import { expectOwnAnswers, harmfulFunctions } from './flight-storm.ts';
 
 let database: TestDatabase;
 let proxy: RecordingProxy;
@@ -26,16 +26,7 @@ beforeAll(async () => {
     grant select on note to authenticated;
     create sequence touched;
     grant usage on sequence touched to anon;
-    create function die() returns int language sql security definer
-      as 'select 1 from (select pg_terminate_backend(pg_backend_pid(), 1000)) x';
-    create function litter() returns text language plpgsql as
-      $$ begin create temporary table if not exists litter as select 1; return 'x'; end $$;
-    create function chatter() returns text language plpgsql as $$ begin
-      raise notice 'a notice';
-      perform pg_notify('gossip', 'a notification'), set_config('TimeZone', 'Asia/Tokyo', false);
-      execute 'listen gossip';
-      return 'x';
-    end $$;
+    ${harmfulFunctions}
     create table visit (request text);
     create function visit(request text) returns text language sql volatile security definer
       as 'insert into visit values (request) returning request';
@@ -206,7 +197,7 @@ test('a statement that is slow for once does not delay the other requests', asyn
 
 test('a client that leaves while its statement runs cancels no other request', async () => {
   await makeSleepShared();
-  for (let round = 0; round < 50; round += 1) {
+  for (let round = 0; round < 20; round += 1) {
     const client = new AbortController();
     const ends = answersOf([sleep('0.008', { signal: client.signal }), sleep('0'), sleep('0.001'), sleep('0')]);
     setTimeout(() => client.abort(), round % 10);
@@ -315,73 +306,9 @@ test('answers that are read late do not make statements slow', async () => {
   await expect.poll(isSlow, { timeout: 60_000 }).toBe('auto');
 });
 
-describe('three thousand requests of many callers at once, each statement its own way of doing harm', () => {
-  const who = `concat_ws(' ', current_user, current_setting('request.jwt.claims')::json ->> 'sub',
-    current_setting('statement_timeout'), nullif(current_setting('my.state', true), ''),
-    to_regclass('pg_temp.litter'), $1::text)`;
-  const then = (harm: string) => `concat(${who}, left((${harm})::text, 0))`;
-  const harms = {
-    'does none': who,
-    'fails for some': then('1 / (length($1) % 3)'),
-    'takes long for some': then(`case when $1 like '%7' then pg_sleep(0.03) end`),
-    'has megabytes for some': `concat(${who}, case when $1 like '%77' then repeat('x', 2000000) end)`,
-    'leaves a setting': then(`set_config('my.state', $1, false)`),
-    'leaves a role and a limit': then(
-      `set_config('role', 'service_role', false) || set_config('statement_timeout', '9999', false)`,
-    ),
-    'leaves a lock': then('pg_try_advisory_lock(1)'),
-    'leaves a temporary table': then('litter()'),
-    'sends notices, notifications and a changed parameter': then('chatter()'),
-    'ends its connection for some': then(`case when $1 like '%999' then die() end`),
-  };
-  const kinds = Object.keys(harms) as (keyof typeof harms)[];
-
-  async function storm(): Promise<{ answered: number; failed: number }> {
-    const ends = { answered: 0, failed: 0 };
-    let next = 0;
-    const one = async (number: number) => {
-      const kind = kinds[number % kinds.length] as keyof typeof harms;
-      const role = number % 3 === 0 ? 'anon' : 'authenticated';
-      const user = `user${number % 40}`;
-      const timeoutMs = 100_001 + 2 * (number % 100);
-      const client = new AbortController();
-      if (number % 31 === 0) setTimeout(() => client.abort(), number % 5);
-      const options = flightOf([{ text: `select ${harms[kind]}`, values: [`number${number}`] }], {
-        caller: { ...callerOf(role), claims: JSON.stringify({ sub: user }) },
-        timeoutMs,
-        requestTimeoutMs: number % 41 === 0 ? 10 : 0,
-        isLight: true,
-        mutation: number % 29 === 0,
-        signal: client.signal,
-      });
-      try {
-        const [answer] = await runAs(pool, options);
-        expect(String(answer).replace(/x+$/, '')).toBe(`${role} ${user} ${timeoutMs}ms number${number}`);
-        ends.answered += 1;
-      } catch (problem) {
-        if (!(problem instanceof DatabaseError)) throw problem;
-        const expected = ['cancelled', 'timeout'];
-        if (kind === 'fails for some') expected.push('statement');
-        if (kind === 'ends its connection for some') expected.push('unavailable');
-        expect(expected, `${kind}: ${problem.message}`).toContain(problem.kind);
-        ends.failed += 1;
-      }
-    };
-    const worker = async () => {
-      while (next < 3000) await one(next++);
-    };
-    await Promise.all(Array.from({ length: 60 }, worker));
-    return ends;
-  }
-
-  test('each gets its own answer, and all connections are there afterwards', async () => {
-    pool = openPool(proxy.url, { size: 4, waitMs: 60_000, maxStatementsPerConnection: 12 });
-    const ends = await storm();
-    expect(ends.answered + ends.failed).toBe(3000);
-    expect(ends.answered).toBeGreaterThan(1500);
-    // Many of them shared a round trip.
-    expect(proxy.roundTrips()).toBeLessThan(3000);
-    expect(await processesOf(4, { mutation: true })).toBe(4);
-    await pool.stop();
-  });
+test('six hundred requests of many callers at once, each statement its own way of doing harm, get their own answers, and all connections are there afterwards', async () => {
+  pool = openPool(proxy.url, { size: 4, waitMs: 60_000, maxStatementsPerConnection: 12 });
+  await expectOwnAnswers(pool, proxy, 600);
+  expect(await processesOf(4, { mutation: true })).toBe(4);
+  await pool.stop();
 });
