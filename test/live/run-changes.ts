@@ -15,12 +15,11 @@ import { changingTable, closeTeams, History, hide, openTeams, show, Writer } fro
 import { Crowd, type CrowdOptions } from './crowd.ts';
 
 const writers = 4;
-const loneChanges = 8;
 interface ChangesOptions extends Pick<CrowdOptions, 'subscribe' | 'settleMs'> {
   readonly seed: number;
   /** Three rounds at least, whatever it says. */
   readonly seconds: number;
-  /** Of 60 watchers and two seconds, where nothing is said; `small`, of 20 and half a second, finds the same faults in more runs. */
+  /** Of 60 watchers and two seconds, where nothing is said; `small`, of 12 and half a second, finds the same faults in more runs. */
   readonly rounds?: 'small';
   /** Whether policies, grants and columns change, too. */
   readonly withSchemaChanges: boolean;
@@ -46,7 +45,7 @@ const schemaChanges: readonly (readonly string[])[] = [
 
 export async function runChanges(options: ChangesOptions, whenOver: WhenOver): Promise<Changes> {
   const random = createRandom(options.seed);
-  const [watchers, roundMs] = options.rounds === 'small' ? [20, 500] : [60, 2000];
+  const [watchers, roundMs, loneChanges] = options.rounds === 'small' ? [12, 500, 4] : [60, 2000, 8];
   const watch = readFileSync(new URL('../../sql/watch.sql', import.meta.url), 'utf8');
   const database = await createDatabase(
     watch,
