@@ -102,15 +102,13 @@ describe('pages', () => {
     '{owner: {shout: DescNullsLast}}',
   ])('reach each row once, forward and backward, in %s', async (orderBy) => {
     const expected = await ids(orderBy);
-    for (const field of ['placeCollection', 'somePlaces']) {
-      for (const [size, backward] of [
-        [1, false],
-        [2, false],
-        [2, true],
-        [3, true],
-      ] as const) {
-        expect(await walkPages(ask, field, { orderBy, size, backward })).toEqual(expected);
-      }
+    for (const [field, size, backward] of [
+      ['placeCollection', 1, false],
+      ['placeCollection', 3, true],
+      ['somePlaces', 2, false],
+      ['somePlaces', 2, true],
+    ] as const) {
+      expect(await walkPages(ask, field, { orderBy, size, backward })).toEqual(expected);
     }
   });
 

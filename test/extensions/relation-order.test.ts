@@ -200,12 +200,9 @@ describe('paging over related values', () => {
   test.each(orders)('paging over related values visits each row once in %s', async (orderBy) => {
     const all = await ids('authorCollection', orderBy);
     expect([...all].sort()).toEqual([1, 2, 3, 4, 5]);
-    for (const backward of [false, true]) {
-      for (const size of [1, 2]) {
-        expect(await walkPages(ask, 'authorCollection', { orderBy, size, backward })).toEqual(all);
-      }
-      expect(await walkPages(ask, 'writers', { orderBy, size: 2, backward })).toEqual(all);
-    }
+    expect(await walkPages(ask, 'authorCollection', { orderBy, size: 1, backward: false })).toEqual(all);
+    expect(await walkPages(ask, 'authorCollection', { orderBy, size: 2, backward: true })).toEqual(all);
+    expect(await walkPages(ask, 'writers', { orderBy, size: 2, backward: false })).toEqual(all);
   });
 
   test('paging over related values has the flags of a page in its middle', async () => {

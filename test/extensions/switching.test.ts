@@ -1,6 +1,10 @@
 /** Extensions are switched by the operator and by the comment of a schema, and take no name of what is there without them. */
+
+import type { GraphQLObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { parseExtensions } from '../../src/config/extensions.ts';
+import { type ExtensionName, extensionNames, parseExtensions } from '../../src/config/extensions.ts';
+import { buildModel } from '../../src/graphql/model/build-model.ts';
+import { buildSchema } from '../../src/graphql/schema/build-schema.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
@@ -15,14 +19,15 @@ const setUp = `
   grant all on all tables in schema one, two to anon;
 `;
 
-async function typesOf(extensions: Parameters<typeof startExecution>[1] & object, comments = '') {
-  const database = await createDatabase(setUp + comments);
-  const execution = await startExecution(database, { schemas: ['one', 'two'], introspection: 'always', ...extensions });
-  const mail = async (type: string) => {
-    const { __type } = await execution.data('anon', `{ __type(name: "${type}") { fields { name type { name } } } }`);
-    return __type.fields.find(({ name }: { name: string }) => name === 'mail').type.name;
-  };
-  return { person: await mail('person'), letter: await mail('letter') };
+const switched = await createDatabase(setUp);
+const switchedReader = modelReader(switched);
+
+async function typesOf(extensions: readonly ExtensionName[] = extensionNames, comments = '') {
+  await switched.query(`comment on schema two is null; ${comments}`);
+  const catalog = await switchedReader.catalog(['one', 'two']);
+  const schema = buildSchema(buildModel(catalog, { role: 'anon', extensions }));
+  const mail = (type: string) => String((schema.getType(type) as GraphQLObjectType).getFields().mail?.type);
+  return { person: mail('person'), letter: mail('letter') };
 }
 
 describe('the option', () => {
@@ -37,9 +42,9 @@ describe('the option', () => {
   });
 
   test('the option switches for all schemas', async () => {
-    expect(await typesOf({})).toEqual({ person: 'String', letter: 'String' });
-    expect(await typesOf({ extensions: [] })).toEqual({ person: 'Opaque', letter: 'Opaque' });
-    expect(await typesOf({ extensions: ['writes', 'live'] })).toEqual({ person: 'Opaque', letter: 'Opaque' });
+    expect(await typesOf()).toEqual({ person: 'String', letter: 'String' });
+    expect(await typesOf([])).toEqual({ person: 'Opaque', letter: 'Opaque' });
+    expect(await typesOf(['writes', 'live'])).toEqual({ person: 'Opaque', letter: 'Opaque' });
   });
 });
 
@@ -54,7 +59,7 @@ describe('the comment of a schema', () => {
     ['["writes", "live"]', undefined, 'String', 'Opaque'],
     ['null', undefined, 'String', 'String'],
   ] as const)('with %s wins over the option for what is in it', async (value, extensions, person, letter) => {
-    expect(await typesOf(extensions ? { extensions } : {}, comment(value))).toEqual({ person, letter });
+    expect(await typesOf(extensions, comment(value))).toEqual({ person, letter });
   });
 
   test.each([
@@ -62,8 +67,8 @@ describe('the comment of a schema', () => {
     ['"reads"', '"extensions" must be true, false or an array of names'],
     ['[1]', '"extensions" must be true, false or an array of names'],
   ])('with %s is malformed', async (value, problem) => {
-    const database = await createDatabase(setUp + comment(value));
-    const execution = await startExecution(database, { schemas: ['one', 'two'], extensions: [] });
+    await switched.query(comment(value));
+    const execution = await startExecution(switched, { schemas: ['one', 'two'], extensions: [] });
     const [message] = await execution.errors('anon', '{ personCollection { edges { cursor } } }');
     expect(message).toBe(`Error while loading schema, check comment directives. two: ${problem}`);
   });
