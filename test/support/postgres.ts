@@ -58,28 +58,40 @@ export function createAuthDatabase(...sql: readonly string[]): Promise<TestDatab
   return copyDatabase(inject('authTemplate'), sql);
 }
 
-async function copyDatabase(template: string, sql: readonly string[]): Promise<TestDatabase> {
-  const server = new URL(inject('serverUrl'));
-  const name = `t_${randomBytes(6).toString('hex')}`;
-  const admin = new pg.Client({ connectionString: server.href });
-  await admin.connect();
-  const { rows } = await admin.query<{ version: number }>(
+/** A connection that makes and drops databases. */
+interface Maker {
+  readonly client: pg.Client;
+  /** How a database is copied. */
+  readonly strategy: string;
+}
+
+/** One for all files of the process, with which it ends. */
+let maker: Promise<Maker> | null = null;
+
+async function connectMaker(): Promise<Maker> {
+  const client = new pg.Client({ connectionString: inject('serverUrl') });
+  await client.connect();
+  const { rows } = await client.query<{ version: number }>(
     `select current_setting('server_version_num')::int as version`,
   );
   // Copied as files, which takes a third of the time of writing it as WAL; PostgreSQL 14 knows no other way.
-  const strategy = rows[0]!.version >= 150_000 ? 'strategy file_copy' : '';
+  return { client, strategy: rows[0]!.version >= 150_000 ? 'strategy file_copy' : '' };
+}
+
+async function copyDatabase(template: string, sql: readonly string[]): Promise<TestDatabase> {
+  const name = `t_${randomBytes(6).toString('hex')}`;
+  maker ??= connectMaker();
+  const { client, strategy } = await maker;
+  await client.query(`create database ${name} template ${template} encoding 'UTF8' locale 'C' ${strategy}`);
   // Text order, money and times look the same on every server and machine.
-  await admin.query(`create database ${name} template ${template} encoding 'UTF8' locale 'C' ${strategy}`);
-  await admin.query(`alter database ${name} set timezone = 'UTC'`);
-  await admin.query(`alter database ${name} set lc_monetary = 'C'`);
-  const url = new URL(server.href);
+  await client.query(`alter database ${name} set timezone = 'UTC'; alter database ${name} set lc_monetary = 'C'`);
+  const url = new URL(inject('serverUrl'));
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
   pool.on('error', () => {});
   atEnd(async () => {
     await pool.end();
-    await admin.query(`drop database if exists ${name} with (force)`);
-    await admin.end();
+    await client.query(`drop database if exists ${name} with (force)`);
   });
   const directly = (role: string, password: string) => {
     const other = new URL(url.href);
