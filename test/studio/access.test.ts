@@ -4,7 +4,7 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { type AccessScope, accessScopes, usualScopes } from '../../src/management/tokens/access-tokens.ts';
 import { addToken } from '../management/management.ts';
-import { followMenu, picture, startStudio, type TestStudio, violations } from './studio.ts';
+import { faultsInBothLooks, followMenu, onDarkPhone, picture, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -197,25 +197,18 @@ test('a token without project:operate sees how to create one', async () => {
   await page.getByRole('alert').getByText('project:operate').first().waitFor();
 });
 
-test.each([
-  { colorScheme: 'light', viewport: { width: 1600, height: 1000 } },
-  { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
-] as const)(
-  'the page Access has no fault that axe-core finds, and fits: $colorScheme, $viewport.width',
-  async (look) => {
-    for (const path of [
-      'access',
-      'access/public/diary?role=authenticated',
-      'access?view=functions',
-      'access?view=try',
-    ]) {
-      const { page } = await studio.visit(path, look);
-      await page.getByRole('tab', { name: 'Tables' }).waitFor();
-      const isTable = path.includes('diary');
-      if (isTable) await page.locator('.table-access').waitFor();
-      const widest = isTable ? '.table-access' : ':root';
-      const excess = await page.locator(widest).evaluate((part) => part.scrollWidth - part.clientWidth);
-      expect({ path, excess, violations: await violations(page) }).toEqual({ path, excess: 0, violations: [] });
-    }
-  },
-);
+test('the page Access has no fault that axe-core finds, and fits, in the light and on a phone in the dark', async () => {
+  const { page } = await studio.visit('access');
+  await page.getByRole('tab', { name: 'Tables' }).waitFor();
+  expect(await faultsInBothLooks(page)).toEqual([]);
+  await page.getByRole('tab', { name: 'Functions' }).click();
+  await page.getByRole('row', { name: 'public.reset_all()' }).waitFor();
+  expect(await faultsInBothLooks(page)).toEqual([]);
+  await page.getByRole('tab', { name: 'Try as' }).click();
+  await page.getByRole('button', { name: 'Run as both' }).waitFor();
+  expect(await faultsInBothLooks(page)).toEqual([]);
+  await page.goto(`${studio.url}/studio/access/public/diary?role=authenticated`);
+  await page.getByRole('heading', { name: 'public.diary', exact: true }).waitFor();
+  const excess = () => page.locator('.table-access').evaluate((part) => part.scrollWidth - part.clientWidth);
+  expect([await faultsInBothLooks(page), await excess(), await onDarkPhone(page, excess)]).toEqual([[], 0, 0]);
+});

@@ -2,6 +2,8 @@
  * How the studio is served: its pages and files, under which policy, and what its two own questions answer to whom.
  */
 
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
@@ -66,6 +68,14 @@ test('files of the studio have names that change with them, so browsers keep the
     expect(await response.text()).not.toMatch(/dependencies|^[0-9a-f]{64}$/);
   }
   expect((await fetch(`${gateway.url}/studio/assets/none.js`)).status).toBe(404);
+});
+
+test('pages are small: what all of them load, but GraphiQL, is less than 1.2 MB', () => {
+  const assets = join(import.meta.dirname, '../../dist/studio-app/assets');
+  const sent = readdirSync(assets).filter((name) => /\.(js|css|woff2)\.gz$/.test(name) && !name.startsWith('graphiql'));
+  const bytes = sent.reduce((sum, name) => sum + statSync(join(assets, name)).size, 0);
+  expect(bytes).toBeGreaterThan(100_000);
+  expect(bytes).toBeLessThan(1_200_000);
 });
 
 test('a one-time token is refused after ten minutes', async () => {

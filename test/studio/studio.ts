@@ -65,7 +65,12 @@ export function startStudio(...operations: readonly string[]): Promise<TestStudi
 }
 
 /** The same, and what takes the database away from it. */
-export async function startFragileStudio(): Promise<TestStudio & { readonly forwarder: Forwarder }> {
+export interface FragileStudio extends TestStudio {
+  readonly forwarder: Forwarder;
+}
+
+/** Starts one. */
+export async function startFragileStudio(): Promise<FragileStudio> {
   const forwarder = await startForwarder();
   const studio = await openStudio([], (url) => {
     const through = new URL(url);
@@ -188,7 +193,7 @@ async function openPage({ takeTab, url, path, ticket, ...options }: Opening): Pr
   const context = page.context();
   if (permissions.length > 0) await context.grantPermissions(permissions);
   await page.setViewportSize(options.viewport ?? { width: 1600, height: 1000 });
-  await page.emulateMedia({ colorScheme: options.colorScheme ?? 'light' });
+  await page.emulateMedia({ colorScheme: options.colorScheme ?? 'light', reducedMotion: 'reduce' });
   const foreign: string[] = [];
   const problems: string[] = [];
   const unanswered: string[] = [];
@@ -247,6 +252,30 @@ export async function followMenu(page: Page, title: string): Promise<void> {
   const menu = page.getByRole('button', { name: 'Menu' });
   if (await menu.isVisible()) await menu.click();
   await page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name: title, exact: true }).click();
+}
+
+/** What is wrong with the page: what axe-core finds, and how far it is too wide. */
+async function faults(page: Page): Promise<readonly string[]> {
+  const found = await violations(page);
+  const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  return excess > 0 ? [...found, `${excess} pixels too wide`] : found;
+}
+
+/** Goes on with the page in the dark and on a phone, and comes back to what it was: less to do than to open it once more. */
+export async function onDarkPhone<T>(page: Page, look: () => Promise<T>): Promise<T> {
+  const usual = page.viewportSize();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 360, height: 740 });
+  const seen = await look();
+  await page.emulateMedia({ colorScheme: 'light' });
+  if (usual !== null) await page.setViewportSize(usual);
+  return seen;
+}
+
+/** What is wrong with the page as it is, in the light, and on a phone in the dark. */
+export async function faultsInBothLooks(page: Page): Promise<readonly string[]> {
+  const inTheDark = async () => (await faults(page)).map((fault) => `on a phone in the dark: ${fault}`);
+  return [...(await faults(page)), ...(await onDarkPhone(page, inTheDark))];
 }
 
 /** What axe-core finds wrong with the page: rule and place. Editors get their labels a moment after they are shown. */
