@@ -11,11 +11,12 @@ test('a table of 1,000,000 rows is scrolled through to its last row, and no more
     create table measure (id int primary key, note text);
     insert into measure (id, note) select n, 'Note ' || n from generate_series(1, 1000000) n;
     analyze measure;
-    comment on table measure is '@graphql({"max_rows": 1000})';
+    comment on table measure is '@graphql({"max_rows": 1000, "totalCount": {"enabled": true}})';
     grant select on measure to service_role`);
   const { page, problems } = await studio.visit('data/Measure?as=service');
   const rows = page.getByRole('grid', { name: 'Rows of Measure' });
   await rows.getByRole('row', { name: /^1 Note 1$/ }).waitFor();
+  await page.getByText('500,000 or more rows').waitFor();
   await rows.focus();
   const look = async (): Promise<readonly number[]> => {
     const inSight = await rows.evaluate((element) => {
