@@ -104,7 +104,7 @@ describe('a text that the project starts with', () => {
     return ((await response.json()) as Record<string, unknown>).mailer_subjects_phone_changed_notification;
   };
 
-  test('a text that the project starts with gives way to the built-in one, and comes back', async () => {
+  test('a text that the project starts with gives way to the built-in one, and comes back, also with a version that had no text of its own', async () => {
     const { page } = await studio.visit(path);
     await expect.poll(() => subject(page).textContent()).toBe(startSubject);
     await chooseAction(page, 'Restore default');
@@ -118,20 +118,22 @@ describe('a text that the project starts with', () => {
     await expect.poll(inForce).toBe(startSubject);
     const [row] = await studio.database.query('select values from auth.pgreflect_config');
     expect(row).toEqual({ values: {} });
-  });
 
-  test('a text that the project starts with comes back with a version that had no text of its own', async () => {
     await studio.patch({ mailer_templates_phone_changed_notification_content: '<p>{{ .Phone }}</p>' });
     await studio.patch({ mailer_subjects_phone_changed_notification: '' });
-    const { page } = await studio.visit(path);
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
     await expect.poll(() => subject(page).textContent()).toBe(builtIn);
-    await chooseAction(page, 'Show versions');
-    await page.getByRole('button', { name: /Version 1/ }).click();
-    await page.getByRole('button', { name: 'Restore version 1' }).click();
+    const restore = async (version: number) => {
+      await chooseAction(page, 'Show versions');
+      await page.getByRole('button', { name: new RegExp(`Version ${version}`) }).click();
+      await page.getByRole('button', { name: `Restore version ${version}` }).click();
+    };
+    const [{ latest }] = (await studio.database.query<{ latest: number }>(
+      'select max(version) as latest from auth.pgreflect_config_versions',
+    )) as [{ latest: number }];
+    await restore(latest - 1);
     await expect.poll(() => subject(page).textContent()).toBe(startSubject);
-    await chooseAction(page, 'Show versions');
-    await page.getByRole('button', { name: /Version 2/ }).click();
-    await page.getByRole('button', { name: 'Restore version 2' }).click();
+    await restore(latest);
     await expect.poll(() => subject(page).textContent()).toBe(builtIn);
   });
 });

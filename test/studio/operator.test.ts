@@ -76,6 +76,7 @@ test('GraphiQL asks an operator for no keys, also where they are made from the s
   // Without an example of the project, one is made of the first table; introspection is off.
   await page.locator('.graphiql-query-editor').getByText('noteCollection').waitFor();
   await page.getByRole('tab', { name: 'noteRows' }).waitFor();
+  await page.getByRole('region', { name: 'Examples' }).getByRole('button', { name: 'First rows' }).waitFor();
 
   const run = async (operation: string, answer: string) => {
     await page.locator('.graphiql-query-editor .CodeMirror').click();

@@ -1,5 +1,5 @@
 /**
- * The drawing of the schema in a real browser, with a schema of more than 300 tables: found, drawn with their neighbors, moved and
+ * The drawing of the schema in a real browser, with more tables than fit at once: found, drawn with their neighbors, moved and
  * made larger.
  */
 import type { Locator, Page } from 'playwright-core';
@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 240_000 });
 
 /** Each `unit` belongs to the one of half its number; the others are to be found by name. */
 const tables = `do $$ begin
-  for number in 1 .. 310 loop
+  for number in 1 .. 62 loop
     execute format('create table unit_%s (id int primary key, parent_id int references unit_%s)', number, greatest(1, number / 2));
   end loop;
 end $$;
@@ -70,7 +70,7 @@ async function open(path: string, more: Parameters<TestStudio['visit']>[1] = {})
       },
       { timeout: 120_000 },
     )
-    .toBeGreaterThan(314);
+    .toBeGreaterThan(66);
   expect(problems).toEqual([]);
   return page;
 }
@@ -188,7 +188,7 @@ test('the page begins with the table of most relationships, in letters that can 
   await page.getByRole('link', { name: 'Hidden objects' }).click();
   await page.getByText('Choose one from the list to see it with its neighbors.').waitFor();
   await page.getByRole('button', { name: 'Draw all tables' }).click();
-  await expect.poll(() => boxes(page).count(), { timeout: 120_000 }).toBeGreaterThan(314);
+  await expect.poll(() => boxes(page).count()).toBeGreaterThan(66);
   await expect.poll(() => hidden(page)).toEqual([]);
 });
 
@@ -205,9 +205,9 @@ test('a search finds first what is called so, then what begins so, then what has
   expect(await found()).toContain('Shipment');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Order', exact: true }).waitFor();
-  await page.getByRole('searchbox').fill('unit_31');
-  await expect.poll(found).toEqual(['Unit31', 'Unit310']);
+  await page.getByRole('searchbox').fill('unit_6');
+  await expect.poll(found).toEqual(['Unit6', 'Unit60', 'Unit61', 'Unit62']);
   await page.getByRole('searchbox').fill('none of them');
   await page.getByRole('button', { name: 'Show all tables' }).click();
-  await expect.poll(async () => (await found()).length).toBeGreaterThan(314);
+  await expect.poll(async () => (await found()).length).toBeGreaterThan(66);
 });
