@@ -15,7 +15,8 @@ import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { format, promisify } from 'node:util';
+import { vi } from 'vitest';
 import { loadServeOptions } from '../../src/config/load-config.ts';
 import { parseTemplate, renderTemplate } from '../../src/email/engine/template.ts';
 import { sampleData } from '../../src/email/lint/template-samples.ts';
@@ -180,11 +181,31 @@ async function runScript(script: string, { environment, directory }: PageWorld) 
   );
 }
 
-async function runModule({ words, body }: CodePart, world: PageWorld): Promise<string> {
-  writeFileSync(join(world.directory, 'block.mjs'), world.toReal(body));
-  const flags = words.includes('node20') ? ['--no-experimental-websocket'] : [];
-  const options = { cwd: world.directory, env: world.environment, timeout: 150_000 };
-  return (await run(process.execPath, [...flags, 'block.mjs'], options)).stdout;
+/** So many modules have been run: each has a name of its own, or it would be taken for the one before. */
+let modules = 0;
+
+/** A module runs in this process, which has loaded the client already, with what it prints kept; one for Node 20 needs its own. */
+async function runModule({ words, body }: CodePart, { directory, environment, toReal }: PageWorld): Promise<string> {
+  modules += 1;
+  const path = join(directory, `block-${modules}.mjs`);
+  writeFileSync(path, toReal(body));
+  if (words.includes('node20')) {
+    const options = { cwd: directory, env: environment, timeout: 150_000 };
+    return (await run(process.execPath, ['--no-experimental-websocket', path], options)).stdout;
+  }
+  const printed: string[] = [];
+  const log = vi.spyOn(console, 'log').mockImplementation((...given) => void printed.push(`${format(...given)}\n`));
+  for (const name of ['ANON_KEY', 'SERVICE_KEY']) vi.stubEnv(name, environment[name]);
+  const usual = process.cwd();
+  process.chdir(directory);
+  try {
+    await import(path);
+  } finally {
+    process.chdir(usual);
+    vi.unstubAllEnvs();
+    log.mockRestore();
+  }
+  return printed.join('');
 }
 
 /** A secret that is good for everything that wants one; those of hooks have a form of their own. */
