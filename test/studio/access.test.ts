@@ -4,7 +4,15 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { type AccessScope, accessScopes, usualScopes } from '../../src/management/tokens/access-tokens.ts';
 import { addToken } from '../management/management.ts';
-import { faultsInBothLooks, followMenu, onDarkPhone, picture, startStudio, type TestStudio, violations } from './studio.ts';
+import {
+  faultsInBothLooks,
+  followMenu,
+  onDarkPhone,
+  picture,
+  startStudio,
+  type TestStudio,
+  violations,
+} from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });

@@ -16,6 +16,7 @@ import {
   picture,
   startStudio,
   type TestStudio,
+  violations,
 } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
@@ -264,11 +265,11 @@ describe('every page', () => {
     await onDarkPhone(page, () => picture(page, 'emails-phone'));
     await chooseAction(page, 'Compare texts');
     await page.getByRole('dialog').waitFor();
-    await check('compare', page);
+    found.compare = await violations(page);
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Data: sample' }).click();
     await page.getByLabel('Fill in from a user').waitFor();
-    await check('data', page);
+    found.data = await violations(page);
     await page.keyboard.press('Escape');
     await followMenu(page, 'Inbox');
     await page.getByRole('link', { name: 'An email' }).click();

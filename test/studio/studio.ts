@@ -263,13 +263,18 @@ async function faults(page: Page): Promise<readonly string[]> {
 
 /** Goes on with the page in the dark and on a phone, and comes back to what it was: less to do than to open it once more. */
 export async function onDarkPhone<T>(page: Page, look: () => Promise<T>): Promise<T> {
-  const usual = page.viewportSize();
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await page.setViewportSize({ width: 360, height: 740 });
+  const usual = page.viewportSize() ?? { width: 1600, height: 1000 };
+  await change(page, 'dark', { width: 360, height: 740 });
   const seen = await look();
-  await page.emulateMedia({ colorScheme: 'light' });
-  if (usual !== null) await page.setViewportSize(usual);
+  await change(page, 'light', usual);
   return seen;
+}
+
+async function change(page: Page, colorScheme: 'light' | 'dark', size: { width: number; height: number }) {
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize(size);
+  // Components hear of it in the next frame.
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 }
 
 /** What is wrong with the page as it is, in the light, and on a phone in the dark. */
