@@ -72,7 +72,6 @@ test.each([
   [390, 844],
   [768, 1024],
   [1280, 800],
-  [1600, 1000],
 ])('the text comes early, and Save is in reach wherever one reads: %i pixels wide', async (width, height) => {
   const { page } = await studio.visit('emails/recovery', { viewport: { width, height } });
   const sentence = body(page).getByText('We received a request to reset');
