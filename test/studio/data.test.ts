@@ -330,8 +330,10 @@ test('typing on a cell edits it, Enter saves it, Escape leaves it as it was, and
   await page.keyboard.press('Escape');
   await expect.poll(() => panel.count()).toBe(0);
   expect(await stored()).toMatchObject([{ name: 'Nancy', size: 10 }, {}]);
-  // That of the name, which would be clicked in place of the next.
+  // That of the name would be clicked in place of the next.
+  await page.getByLabel('Dismiss').click();
   await page.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' });
+  await rows.focus();
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('F2');
   const json = panel.getByRole('textbox', { name: 'kind' });
