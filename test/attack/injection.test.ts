@@ -220,25 +220,24 @@ describe('values', () => {
 });
 
 describe('what a transaction is told of the caller', () => {
+  beforeAll(async () => {
+    await database.query(`
+      grant usage on schema public to authenticated;
+      create function claim() returns text stable language sql as
+        $$ select current_setting('request.jwt.claims')::json ->> 'sub' $$;
+      create function header() returns text stable language sql as
+        $$ select current_setting('request.headers')::json ->> 'x-attack' $$;`);
+    await gateway.reload();
+  });
+
   test.each(payloads)('%j in claims and headers arrives as it is', async (payload) => {
     const printable = payload.replace(/[^\x20-\x7e]/g, '');
-    const own = await createClaims();
     const headers = {
       authorization: `Bearer ${await token({ role: 'authenticated', sub: payload, [payload]: payload })}`,
       'x-attack': printable,
       'user-agent': printable || 'none',
     };
-    const { body } = await own.ask('{ claim header }', { headers });
+    const { body } = await gateway.ask('{ claim header }', { headers });
     expect(body).toEqual({ data: { claim: payload, header: printable.trim() } });
   });
 });
-
-async function createClaims(): Promise<TestGateway> {
-  await database.query(`
-    grant usage on schema public to authenticated;
-    create or replace function claim() returns text stable language sql as
-      $$ select current_setting('request.jwt.claims')::json ->> 'sub' $$;
-    create or replace function header() returns text stable language sql as
-      $$ select current_setting('request.headers')::json ->> 'x-attack' $$;`);
-  return testGateway(database, { schemaPollMs: 600_000 });
-}

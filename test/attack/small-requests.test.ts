@@ -20,6 +20,7 @@ const execution = await startExecution(
     grant usage on schema public to anon;
     grant select, insert, update on all tables in schema public to anon;
   `),
+  { maxResponseBytes: 4 * 1024 * 1024 },
 );
 
 const type = 'kind name ofType { kind name ofType { kind name ofType { kind name } } }';
@@ -41,7 +42,7 @@ describe('An introspection', () => {
     ['beside a field with data', small.slice(1, -1)],
   ])('that is larger than an answer may be ends at the limit, %s', async (_, beside) => {
     expect((await execution.run('anon', introspection(1, beside))).errors).toBeUndefined();
-    expect(await execution.run('anon', introspection(60, beside))).toMatchObject({ errors: tooLarge });
+    expect(await execution.run('anon', introspection(16, beside))).toMatchObject({ errors: tooLarge });
   });
 
   test('that is larger only by the names which it gives ends there, too', async () => {
@@ -55,8 +56,8 @@ describe('An introspection', () => {
     const order: string[] = [];
     const note = (name: string) => () => void order.push(name);
     await Promise.all([
-      execution.run('anon', introspection(59)).then(note('introspection')),
-      execution.run('anon', introspection(58)).then(note('introspection')),
+      execution.run('anon', introspection(15)).then(note('introspection')),
+      execution.run('anon', introspection(14)).then(note('introspection')),
       execution.data('anon', small).then(note('small')),
     ]);
     expect(order[0]).toBe('small');
