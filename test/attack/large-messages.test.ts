@@ -1,4 +1,4 @@
 /** Clients that send large requests, or do not read large answers, take no more memory than there is for all of them (bounded-messages.ts). */
 import { testLargeMessages } from './bounded-messages.ts';
 
-await testLargeMessages(64, 45, 100);
+await testLargeMessages(64, 30, 100);
