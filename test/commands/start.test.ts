@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
@@ -11,33 +11,10 @@ import type { LocalProject } from '../../src/cli/shared/local-project.ts';
 import { describeChange, keepContent } from '../../src/cli/start/content-change.ts';
 import { type Content, readContent } from '../../src/cli/start/fill-database.ts';
 import { findFreePort } from '../support/free-port.ts';
-import type { WhenOver } from '../support/when-over.ts';
 import { atEnd } from '../support/when-over.ts';
 import { linesOf, messagesOf } from './log-lines.ts';
-import { runCommand, startCommand, temporaryDirectory } from './run-command.ts';
-
-async function start(
-  directory: string,
-  args: readonly string[] = [],
-  env: Readonly<Record<string, string>> = {},
-  whenOver?: WhenOver,
-) {
-  const port = args.includes('--port') ? [] : ['--port', '0'];
-  const command = startCommand(['start', ...port, ...args], { directory, env }, whenOver);
-  await command.until(/curl .*/);
-  const [, url = ''] = /GraphQL +([^\s\\]+)/.exec(command.text()) ?? [];
-  const [, key = ''] = /anon key +([^\s\\]+)/.exec(command.text()) ?? [];
-  const ask = async (query: string): Promise<{ data: Record<string, unknown> }> => {
-    const headers = { apiKey: key, 'content-type': 'application/json' };
-    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });
-    return (await response.json()) as { data: Record<string, unknown> };
-  };
-  const stop = async () => {
-    command.signal('SIGTERM');
-    return (await command.finished).code;
-  };
-  return { command, url, key, ask, stop };
-}
+import { runCommand, temporaryDirectory } from './run-command.ts';
+import { addressesIn, runPsql, start } from './start-project.ts';
 
 test('starts with the example, answers the line it prints, keeps data over a restart on whatever ports are free, stops clean, and writes JSON alone where that is asked for', async () => {
   const directory = temporaryDirectory();
@@ -145,23 +122,6 @@ test('starts with the example, answers the line it prints, keeps data over a res
   );
 });
 
-/** Runs a line of `psql` that a start has printed, in its directory. In place of psql, which the tests need not have. */
-function runPsql(directory: string, line: string): void {
-  const psql = `#!/bin/sh\nexec '${process.execPath}' -e '
-    const { Client } = require("${join(import.meta.dirname, '../../node_modules/pg')}");
-    const client = new Client({ connectionString: process.argv[1] });
-    client.connect().then(() => client.query(process.argv[3])).then(() => client.end());
-  ' "$@"\n`;
-  writeFileSync(join(directory, 'psql'), psql, { mode: 0o755 });
-  const env = { ...process.env, PATH: `${directory}:${process.env.PATH}` };
-  execFileSync('sh', ['-c', line], { cwd: directory, env });
-}
-
-const addressesIn = (text: string) =>
-  ['Database', 'anon key', 'service key', 'access token'].map(
-    (name) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(text)?.[1],
-  );
-
 test('--schema-file starts with a schema of one’s own, by --no-grant-defaults open to nobody until it is granted; --reset loads it again', async () => {
   const directory = temporaryDirectory();
   const write = (sql: string) => writeFileSync(join(directory, 'pets.sql'), sql);
@@ -173,12 +133,6 @@ test('--schema-file starts with a schema of one’s own, by --no-grant-defaults 
   expect(failed.code).toBe(1);
   expect(failed.err).toContain('pets.sql, line 3, column 10: syntax error at or near "tabel"');
   expect(failed.err).toMatch(/^ +create tabel toy \(\);$/m);
-
-  // A dump of a whole database has the schemas of the gateway.
-  write('create schema auth;');
-  const whole = await runCommand(['start', '--port', '0', ...file], { directory });
-  expect(whole.err).toContain('schema "auth" already exists');
-  expect(whole.err).toContain('pg_dump --exclude-schema auth');
 
   // As a dump of a recent version begins.
   const create = 'create table public.pet (id int primary key);';
@@ -217,36 +171,11 @@ create function public.legs(pet public.pet) returns int language sql as 'select 
   );
   expect(await first.stop()).toBe(0);
 
-  // Where the file is gone nothing is deleted.
-  renameSync(join(directory, 'pets.sql'), join(directory, 'moved.sql'));
-  const refused = await runCommand(['start', '--port', '0', '--reset'], { directory });
-  expect([refused.code, refused.err]).toEqual([
-    1,
-    expect.stringMatching(/"pets.sql" cannot be read[\s\S]*Nothing was deleted/),
-  ]);
-
-  // An edited file is not loaded again: what differs is said, and what to do.
+  // Without a file it is the one of before, as it is now; keys and addresses stay.
   write(
     `create table pet (id int primary key, name text);\ncreate table walk (id int primary key, first int references pet, second int references pet);
 grant select on pet, walk to anon;\n`,
   );
-  const edited = await start(directory, file);
-  const [, psql = ''] = /^ {2}psql +(.*)/m.exec(edited.command.text()) ?? [];
-  for (const said of [
-    'pets.sql differs from what the database was filled with',
-    `-${create}`,
-    '+create table pet (id int primary key, name text);',
-    `\n  ${psql}\n`,
-    'pgreflect start --reset --schema-file pets.sql',
-  ])
-    expect(edited.command.text()).toContain(said);
-  expect(addressesIn(edited.command.text())).toEqual(addresses);
-  expect(await edited.ask(pets('id'))).toEqual(rows({ id: 1 }));
-  runPsql(directory, `${psql} -c 'alter table pet add column age int'`);
-  await expect.poll(() => edited.ask(pets('id age'))).toEqual(rows({ id: 1, age: null }));
-  expect(await edited.stop()).toBe(0);
-
-  // Without a file it is the one of before; keys and addresses stay.
   const reset = await start(directory, ['--reset']);
   expect(reset.command.text()).toContain('Deleting all data of the project');
   expect(reset.command.text()).not.toContain('differs');
