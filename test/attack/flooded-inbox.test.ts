@@ -1,8 +1,8 @@
 /**
  * Somebody has emails sent to an address that is not theirs, in every way there is, to bury another email or to annoy.
  */
+import { hash } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { hashCode } from '../../src/auth/secrets/one-time-code.ts';
 import { open, queryOf, signedUp, signedUpBefore, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { hookSecret, startHookServer } from '../support/hook-server.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -77,8 +77,11 @@ test('an email that is not sent has no code, so that one guess cannot try the co
     [email],
   );
   const hashes = new Set(stored.map(({ hash }) => hash));
-  const codes = Array.from({ length: 1_000_000 }, (_, code) => String(code).padStart(6, '0'));
-  const guessable = codes.filter((code) => hashes.has(hashCode(email, code)));
+  const guessable: string[] = [];
+  for (let number = 0; number < 1_000_000; number += 1) {
+    const code = String(number).padStart(6, '0');
+    if (hashes.has(hash('sha224', email + code))) guessable.push(code);
+  }
   expect([hashes.size, guessable]).toEqual([3, [(await auth.message(email)).code]]);
 });
 
