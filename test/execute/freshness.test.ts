@@ -6,9 +6,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { describe, expect, test, vi } from 'vitest';
-import { type Json, startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Json, startExecution, type TestExecution } from '../support/execution.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { atEnd } from '../support/when-over.ts';
 
 const schema = `
@@ -127,9 +127,18 @@ describe('with the trigger', () => {
 });
 
 describe('without the trigger', () => {
+  let database: TestDatabase;
+  let execution: TestExecution;
+  beforeAll(async () => {
+    database = await createDatabase();
+    execution = await startExecution(database);
+  });
+  beforeEach(async () => {
+    await database.query(`drop schema public cascade; create schema public; ${schema}`);
+    await execution.reload();
+  });
+
   test('a privilege that is given back before the refusal is looked into is there for the request', async () => {
-    const database = await createDatabase(schema);
-    const execution = await startExecution(database);
     await execution.data('anon', probes.note);
     const holder = new pg.Client(database.url);
     await holder.connect();
@@ -148,11 +157,10 @@ describe('without the trigger', () => {
   });
 
   test('a row that a policy refuses is refused without a look at the catalog', async () => {
-    const database = await createDatabase(
-      schema,
+    await database.query(
       'alter table part enable row level security; create policy none on part for insert with check (id < 0)',
     );
-    const execution = await startExecution(database);
+    await execution.reload();
     const query = 'mutation { insertIntoPartCollection(objects: [{ id: 1 }]) { affectedCount } }';
     await execution.run('anon', query);
     const holder = new pg.Client(database.url);
@@ -166,8 +174,6 @@ describe('without the trigger', () => {
   });
 
   test('a statement that the database refuses because a column is gone is answered on a new model', async () => {
-    const database = await createDatabase(schema);
-    const execution = await startExecution(database);
     expect(await execution.data('anon', '{ thingByPk(id: 1) { id note } }')).toEqual({
       thingByPk: { id: 1, note: null },
     });
@@ -178,8 +184,6 @@ describe('without the trigger', () => {
   });
 
   test('a column whose type changes is answered in its new type without an error', async () => {
-    const database = await createDatabase(schema);
-    const execution = await startExecution(database);
     const query = '{ thingByPk(id: 1) { id label } }';
     expect(await execution.data('anon', query)).toEqual({ thingByPk: { id: 1, label: 'x' } });
     await database.query('alter table thing alter column label drop default, alter column label type int using 7');
@@ -187,8 +191,6 @@ describe('without the trigger', () => {
   });
 
   test('a column that becomes a text is answered as one, whatever it holds', async () => {
-    const database = await createDatabase(schema);
-    const execution = await startExecution(database);
     await database.query('alter table thing alter column label drop default, alter column label type int using 7');
     await execution.reload();
     const query = '{ thingCollection(filter: {id: {eq: 1}}) { edges { cursor node { label } } } }';
@@ -200,9 +202,8 @@ describe('without the trigger', () => {
   });
 
   test('statements that connections have prepared are prepared anew when a column has another type', async () => {
-    const database = await createDatabase(schema);
     await database.query('grant insert, update, delete on thing to anon');
-    const execution = await startExecution(database);
+    await execution.reload();
     const query = '{ thingByPk(id: 1) { label } }';
     const mutation = 'mutation { a: updateThingCollection(set: {id: 1}, filter: {id: {eq: 1}}) { records { label } } }';
     const askOften = async (text: string) => {
@@ -220,8 +221,6 @@ describe('without the trigger', () => {
   });
 
   test('one row is answered for a key that is no key any more', async () => {
-    const database = await createDatabase(schema);
-    const execution = await startExecution(database);
     const query = '{ thingByPk(id: 1) { id label } }';
     await execution.data('anon', query);
     await database.query(`
@@ -232,8 +231,6 @@ describe('without the trigger', () => {
   });
 
   test('a table dropped between compiling and running gives a clear error, and other tables go on', async () => {
-    const database = await createDatabase(schema);
-    const execution = await startExecution(database);
     await execution.data('anon', '{ partCollection { edges { node { id } } } }');
     await database.query('drop table part');
     const body = await execution.run('anon', '{ partCollection { edges { node { id } } } }');
@@ -242,12 +239,10 @@ describe('without the trigger', () => {
   });
 
   test('a statement that the database refuses is answered so while other roles of the server come and go', async () => {
-    const database = await createDatabase(
-      schema,
-      `create view loud as select id, upper(label) as label from thing; grant select, insert on loud to anon;
-        comment on view loud is '@graphql({"primary_key_columns": ["id"]})'`,
-    );
-    const execution = await startExecution(database);
+    await database.query(`
+      create view loud as select id, upper(label) as label from thing; grant select, insert on loud to anon;
+      comment on view loud is '@graphql({"primary_key_columns": ["id"]})'`);
+    await execution.reload();
     let done = false;
     const passer = async (name: string) => {
       for (; !done; await sleep(5)) {
@@ -271,11 +266,10 @@ describe('without the trigger', () => {
   });
 
   test('a request of a role that was dropped gets an error that says so', async () => {
-    const database = await createDatabase(schema);
     await database.query(
       `create role "${database.name}_gone"; grant "${database.name}_gone" to authenticator; grant usage on schema public to "${database.name}_gone"`,
     );
-    const execution = await startExecution(database);
+    await execution.reload();
     expect((await execution.run(`${database.name}_gone`, '{ __typename }')).data).toEqual({ __typename: 'Query' });
     await database.query(`drop owned by "${database.name}_gone"; drop role "${database.name}_gone"`);
     const body = await execution.run(`${database.name}_gone`, '{ __typename }');

@@ -17,7 +17,7 @@ const limitMebibytes = 32;
 
 const usedBytes = async () => {
   // What one collection frees may hold more.
-  for (let pass = 0; pass < 3; pass += 1) {
+  for (let pass = 0; pass < 2; pass += 1) {
     collectGarbage();
     await setImmediate();
   }
