@@ -3,20 +3,27 @@ import { expect, test } from 'vitest';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 
-const inflected = `comment on schema public is '@graphql({"inflect_names": true})';`;
-const grants = `
-  grant select, insert on all tables in schema public to anon; grant usage on all sequences in schema public to anon;`;
+const database = await createDatabase();
+const execution = await startExecution(database);
+
+/** Makes these tables, in the place of those of the test before. */
+async function make(tables: string): Promise<void> {
+  await database.query(`
+    drop schema public cascade; create schema public; grant usage on schema public to anon;
+    comment on schema public is '@graphql({"inflect_names": true})';
+    ${tables};
+    grant select, insert on all tables in schema public to anon; grant usage on all sequences in schema public to anon`);
+  await execution.reload();
+}
 
 test('several columns, some of them shared with another relationship', async () => {
-  const database = await createDatabase(`${inflected}
+  await make(`
     create table place (tenant int, id int generated always as identity, name text, primary key (tenant, id));
     create table thing (tenant int, id int generated always as identity, name text, primary key (tenant, id));
     create table put (
       tenant int, place_id int, thing_id int, amount int, primary key (tenant, place_id, thing_id),
       foreign key (tenant, place_id) references place, foreign key (tenant, thing_id) references thing
-    );
-    ${grants}`);
-  const execution = await startExecution(database);
+    );`);
   const objects = [1, 2].map((tenant) => ({
     tenant,
     name: `place ${tenant}`,
@@ -65,11 +72,10 @@ test('a key of any type is handed on as it is', async () => {
       create table above${index} (id int generated always as identity primary key, code ${type} unique default ${value}, name text);
       create table below${index} (id int generated always as identity primary key, code ${type} references above${index} (code), name text);`,
   );
-  const database = await createDatabase(`${inflected}
+  await make(`
     create domain email as text check (value like '%@%');
     create type mood as enum ('happy', 'so so');
-    ${tables.join('')} ${grants}`);
-  const execution = await startExecution(database);
+    ${tables.join('')}`);
   for (const [index, [type]] of types.entries()) {
     const objects = `[{name: "a", below${index}Collection: {insert: [{name: "b"}]}}]`;
     await execution.data(
@@ -82,11 +88,9 @@ test('a key of any type is handed on as it is', async () => {
 });
 
 test('the row that refers to this one is only one, if its foreign key is unique', async () => {
-  const database = await createDatabase(`${inflected}
+  await make(`
     create table member (id serial primary key, name text);
-    create table profile (member_id int primary key references member, about text);
-    ${grants}`);
-  const execution = await startExecution(database);
+    create table profile (member_id int primary key references member, about text);`);
   const query = `mutation { insertIntoMemberCollection(objects: [{name: "a"}, {name: "b", profile: {insert: {about: "x"}}}]) { records { name profile { about } } } }`;
   expect((await execution.data('anon', query)).insertIntoMemberCollection.records).toEqual([
     { name: 'a', profile: null },
@@ -95,12 +99,10 @@ test('the row that refers to this one is only one, if its foreign key is unique'
 });
 
 test('a default of the foreign key applies to objects without a related row', async () => {
-  const database = await createDatabase(`${inflected}
+  await make(`
     create table shelf (id int generated always as identity primary key, name text);
     insert into shelf (name) values ('default');
-    create table tome (id int generated always as identity primary key, shelf_id int default 1 references shelf, title text default 'untitled');
-    ${grants}`);
-  const execution = await startExecution(database);
+    create table tome (id int generated always as identity primary key, shelf_id int default 1 references shelf, title text default 'untitled');`);
   const objects = [
     { title: 'a' },
     { shelf: { insert: { name: 'b' } } },
@@ -125,13 +127,11 @@ test('a default of the foreign key applies to objects without a related row', as
 });
 
 test('a trigger may change the key', async () => {
-  const database = await createDatabase(`${inflected}
+  await make(`
     create table above (code text primary key, name text);
     create table below (id serial primary key, above_code text not null references above, name text);
     create function renumber() returns trigger language plpgsql as $$ begin new.code := upper(new.code) || new.name; return new; end $$;
-    create trigger renumber before insert on above for each row execute function renumber();
-    ${grants}`);
-  const execution = await startExecution(database);
+    create trigger renumber before insert on above for each row execute function renumber();`);
   const objects = ['x', 'y', 'z'].map((code) => ({ code, name: code, belowCollection: { insert: [{ name: code }] } }));
   const query =
     'mutation ($o: [AboveInsertInput!]!) { insertIntoAboveCollection(objects: $o) { records { code belowCollection { edges { node { name } } } } } }';
@@ -145,11 +145,9 @@ test('a trigger may change the key', async () => {
 });
 
 test('variables may stand anywhere', async () => {
-  const database = await createDatabase(`${inflected}
+  await make(`
     create table above (id serial primary key, name text);
-    create table below (id serial primary key, above_id int not null references above, name text);
-    ${grants}`);
-  const execution = await startExecution(database);
+    create table below (id serial primary key, above_id int not null references above, name text);`);
   const fields = '{ records { name belowCollection { edges { node { name } } } } }';
   const names = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `b${index}` }));
   const expected = (count: number) => ({ edges: names(count).map((node) => ({ node })) });

@@ -19,7 +19,7 @@ interface ChangesOptions extends Pick<CrowdOptions, 'subscribe' | 'settleMs'> {
   readonly seed: number;
   /** Three rounds at least, whatever it says. */
   readonly seconds: number;
-  /** Of 60 watchers and two seconds, where nothing is said; `small`, of 12 and half a second, finds the same faults in more runs. */
+  /** Of 60 watchers and two seconds, where nothing is said; `small`, of 12 and half a second, finds the same faults but that of a grant. */
   readonly rounds?: 'small';
   /** Whether policies, grants and columns change, too. */
   readonly withSchemaChanges: boolean;

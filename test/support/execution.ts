@@ -11,7 +11,7 @@ import type { Answer } from '../../src/graphql/execute/executor.ts';
 import type { RoleReflection } from '../../src/graphql/execute/reflection.ts';
 import { Reflector, type ReflectorOptions } from '../../src/graphql/execute/reflector.ts';
 import { createApiPool } from '../../src/postgres/pool/pool.ts';
-import { createSystemPool } from '../../src/postgres/system/run-system.ts';
+import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import type { TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';
@@ -73,13 +73,30 @@ export interface TestExecution {
   compare(): Promise<boolean>;
 }
 
+const connecting = { waitMs: 60_000, applicationName: 'pgreflect test', preparedStatements: true };
+
+/** One for all executors of a login: planning the statements that read a catalog takes longer than running them. */
+const systemPools = new Map<string, SystemPool>();
+
+function systemPoolOf(connectionString: string): SystemPool {
+  const known = systemPools.get(connectionString);
+  if (known !== undefined) return known;
+  const pool = createSystemPool({ connectionString, ...connecting, size: 2, onError: () => {} });
+  systemPools.set(connectionString, pool);
+  atEnd(async () => {
+    systemPools.delete(connectionString);
+    await pool.stop();
+  });
+  return pool;
+}
+
 /** Starts an executor on the database; stopped after the test file. */
 export async function startExecution(database: TestDatabase, options: ExecutionOptions = {}): Promise<TestExecution> {
   const observations: Observation[] = [];
   const observe = (observation: Observation) => void observations.push(observation);
   const connectionString = database.urlAs(...(options.login ?? (['authenticator', 'test'] as const)));
-  const shared = { connectionString, waitMs: 60_000, applicationName: 'pgreflect test', preparedStatements: true };
-  const systemPool = createSystemPool({ ...shared, size: 2, onError: () => {} });
+  const shared = { connectionString, ...connecting };
+  const systemPool = systemPoolOf(connectionString);
   const pool = createApiPool({
     ...shared,
     size: 4,
@@ -119,7 +136,6 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
   atEnd(async () => {
     reflector.stop();
     await pool.stop();
-    await systemPool.stop();
   });
   const answer = (role: string, query: string, given: Given = {}): Promise<Answer> =>
     executor.execute(
