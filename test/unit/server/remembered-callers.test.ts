@@ -89,6 +89,6 @@ test('tokens are forgotten when they have to be verified again in any case', asy
   await ask(100);
   const before = await usedBytes();
   for (let round = 0; round < 8; round += 1) await ask(100);
-  // Each hundred take half a megabyte.
-  expect(((await usedBytes()) - before) / mebibyte).toBeLessThan(1);
+  // Each hundred take half a megabyte; what else the process does leaves something, too.
+  expect(((await usedBytes()) - before) / mebibyte).toBeLessThan(2);
 });
