@@ -5,6 +5,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { type AccessScope, accessScopes, usualScopes } from '../../src/management/tokens/access-tokens.ts';
 import { addToken } from '../management/management.ts';
 import {
+  accessToken,
   faultsInBothLooks,
   followMenu,
   onDarkPhone,
@@ -138,10 +139,14 @@ test('whose token lacks the scope learns in the dialog how to get one, and appli
   await dialog.getByText('Apply them here').click();
   await dialog.getByText(/^pgreflect tokens create .*,database:write$/).waitFor();
   expect(await violations(page)).toEqual([]);
-  const enter = async (scopes: readonly AccessScope[]) => {
-    await dialog.getByLabel('Access token').fill(await addToken(studio.database, { scopes }));
+  const enterToken = async (token: string) => {
+    await dialog.getByLabel('Access token').fill(token);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
   };
+  const enter = async (scopes: readonly AccessScope[]) => enterToken(await addToken(studio.database, { scopes }));
+  // The one that the session has.
+  await enterToken(accessToken);
+  await dialog.getByText('This access token lacks the scope, too.').waitFor();
   await enter(usualScopes);
   await dialog.getByText('This access token lacks the scope, too.').waitFor();
   await enter(accessScopes);

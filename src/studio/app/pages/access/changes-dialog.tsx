@@ -89,15 +89,16 @@ export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
 /** The way to a token that may apply them: only the command gives the scope. */
 function OtherToken() {
   const now = useStore(session);
-  const token = now.kind === 'none' ? null : now.token;
-  const [first] = useState(token);
+  // Who enters the token of the session signs in anew, too.
+  const [first] = useState(now);
+  const key = now === first || now.kind === 'none' ? 'first' : now.token;
   return (
     <details>
       <summary>Apply them here</summary>
       <div className="stack">
         <p>This needs an access token with the scope database:write. This command creates one:</p>
         <CommandLine text={`${tokenCommand},database:write`} />
-        <TokenForm key={token} refusal={token === first ? null : 'This access token lacks the scope, too.'} />
+        <TokenForm key={key} refusal={now === first ? null : 'This access token lacks the scope, too.'} />
       </div>
     </details>
   );

@@ -315,7 +315,7 @@ function columnsFor({
       order: isSlowestFirst ? 'descending' : null,
     },
     { name: 'role', title: 'Role', width: 130, cell: ({ role }) => role ?? <span className="soft">none</span> },
-    { name: 'status', title: 'Status', width: 220, cell: statusCell },
+    { name: 'status', title: 'Status', width: isNarrow ? 220 : 280, cell: statusCell },
   ];
   return isNarrow || isBeside ? all.filter(({ name }) => name !== 'role') : all;
 }
