@@ -3,7 +3,7 @@ import type { ManagementCaller } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
 import type { ManagementParts, RequestKind } from './routes/management-parts.ts';
 
-/** Allowed renderings, looks at the project, and requests about users, per allowed other request of a token. */
+/** Allowed renderings, reads of the project, and requests about users, per allowed other request of a token. */
 const othersEach = 10;
 
 /** Counts a request of a token. @throws ManagementError `rate_limited` */

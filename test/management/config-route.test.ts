@@ -382,21 +382,21 @@ describe('who may ask', () => {
     expect((await call({ token: 'Bearer a fixed one' })).status).not.toBe(429);
   });
 
-  test('--management-rate-limit sets another number of requests, ten times as many drafts and looks, or none', async () => {
+  test('--management-rate-limit sets another number of requests, ten times as many drafts and reads, or none', async () => {
     const path = `/v1/projects/${ref}/config/auth/emails/render`;
     const operator = `Bearer ${await addToken(database, { scopes: ['project:operate'] })}`;
-    const statuses = async (limit: number | null, method: 'GET' | 'POST' | 'look', count: number) => {
+    const statuses = async (limit: number | null, method: 'GET' | 'POST' | 'read', count: number) => {
       await database.query('truncate auth.pgreflect_rate_limits');
       const { call } = await managedGateway(database, token, { managementRateLimit: limit });
       const body = JSON.stringify({ email: 'invite', subject: 'S', content: '<p></p>' });
-      const look = { token: operator, path: `/v1/projects/${ref}/schema?role=anon` };
-      const ask = () => call(method === 'look' ? look : method === 'GET' ? {} : { method, path, body });
+      const read = { token: operator, path: `/v1/projects/${ref}/schema?role=anon` };
+      const ask = () => call(method === 'read' ? read : method === 'GET' ? {} : { method, path, body });
       const answers = await Promise.all(Array.from({ length: count }, ask));
       return answers.filter(({ status }) => status === 200).length;
     };
     expect(await statuses(1, 'GET', 3)).toBe(1);
     expect(await statuses(1, 'POST', 12)).toBe(10);
-    expect(await statuses(1, 'look', 12)).toBe(10);
+    expect(await statuses(1, 'read', 12)).toBe(10);
     expect(await statuses(null, 'GET', 61)).toBe(61);
   });
 });

@@ -52,4 +52,4 @@ export interface ManagementParts {
 }
 
 /** Kinds of requests, counted separately. */
-export type RequestKind = 'request' | 'rendering' | 'user request' | 'look';
+export type RequestKind = 'request' | 'rendering' | 'user request' | 'read';

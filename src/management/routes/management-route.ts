@@ -53,8 +53,8 @@ export async function registerManagementRoutes(
 
 function addRoute(scope: FastifyInstance, parts: ManagementParts, route: ManagementRoute): void {
   const { method, path, access, failure, run } = route;
-  // A page of the studio looks at several things at once, and again as time passes.
-  const kind = route.kind ?? (method === 'GET' && access === 'project:operate' ? 'look' : 'request');
+  // A page of the studio reads several things at once, and again as time passes.
+  const kind = route.kind ?? (method === 'GET' && access === 'project:operate' ? 'read' : 'request');
   const callers = new WeakMap<FastifyRequest, ManagementCaller>();
   const authorize = async (request: FastifyRequest, isNew: boolean): Promise<ManagementCaller> => {
     const caller = await authorizeRequest(parts, request);
