@@ -10,7 +10,7 @@ import { runCluster } from './run-cluster.ts';
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, 'if-possible': { type: 'boolean', default: false } },
 });
-demandCluster(values['if-possible'] ? 0 : 1);
+demandCluster(values['if-possible']);
 
 const began = Date.now();
 const onEvent = (text: string) => console.log(`${((Date.now() - began) / 1000).toFixed(1)} s: ${text}`);

@@ -11,12 +11,12 @@ const programs: Readonly<Record<string, string>> = {
   '/usr/lib/postgresql/15/bin/postgres': 'postgresql-15',
 };
 
-/** Ends the process where a cluster cannot run here, and says why. @param code Its exit code then. */
-export function demandCluster(code: number): void {
+/** Ends the process where a cluster cannot run here, and says why. @param isOptional Whether that is no failure. */
+export function demandCluster(isOptional: boolean): void {
   const missing = whatIsMissing();
   if (missing.length === 0) return;
   console.log(`A cluster cannot run here. Missing: ${missing.join('; ')}.`);
-  process.exit(code);
+  process.exit(isOptional ? 0 : 1);
 }
 
 /** In words; empty: nothing. */

@@ -27,7 +27,7 @@ const duration = rounds === undefined ? { minutes: Number(minutes) } : { rounds:
 const [seed, clients] = [Number(values.seed), Number(values.clients)];
 const numbers = [...Object.values(duration), seed, clients];
 if (!numbers.every((number) => number >= 0)) throw new Error('Each option takes a number.');
-if (cluster) demandCluster(values['if-possible'] ? 0 : 1);
+if (cluster) demandCluster(values['if-possible']);
 
 const began = Date.now();
 const onEvent = (text: string) => console.log(`${seconds()} s: ${text}`);

@@ -64,12 +64,12 @@ export function startStudio(...operations: readonly string[]): Promise<TestStudi
   return openStudio(operations, (url) => url);
 }
 
-/** The same, and what takes the database away from it. */
+/** A studio, and what takes the database away from it. */
 export interface FragileStudio extends TestStudio {
   readonly forwarder: Forwarder;
 }
 
-/** Starts one. */
+/** As `startStudio`. */
 export async function startFragileStudio(): Promise<FragileStudio> {
   const forwarder = await startForwarder();
   const studio = await openStudio([], (url) => {
