@@ -1,7 +1,7 @@
 -- One text that changes with everything a model depends on, and hashes of its parts: of each table, and of all that belongs to no table.
 -- Reads the settings `pgreflect.exposed` (exposed-names.sql) and `pgreflect.known`, a known text: the hashes are null if it is the same.
--- Sets `pgreflect.snapshot` to the snapshot of this reading. Run again in the same transaction, it returns no row if nothing was committed
--- in between. It has no parameter, because PostgreSQL would plan it anew each time.
+-- Sets `pgreflect.snapshot` to the snapshot of this reading. If that is set to the snapshot of an earlier one, there is no row if nothing
+-- was committed in between. It has no parameter, because PostgreSQL would plan it anew each time.
 --
 -- Each part is a count and a sum over rows, mostly of `xmin`, the transaction that wrote the row version. A sum does not depend on the
 -- order of commits, and rows that replace as many others have a larger one. `pg_class` is summed by content: `truncate`, `cluster` and

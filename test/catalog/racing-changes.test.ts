@@ -26,24 +26,33 @@ const schema = `
 async function readDuring(database: TestDatabase, change: string): Promise<Model> {
   const reading = systemPool(database.url);
   await readCatalog(reading, ['public']);
+  const view = await hold(database, holdView);
+  const catalog = readCatalog(reading, ['public']);
+  catalog.catch(() => {});
+  await isWanted(database, 'held');
+  await database.query(change);
+  await view.release();
+  return buildModel(await catalog, { role: 'anon', extensions: [] });
+}
+
+const holdView = 'alter view held set (security_barrier = true)';
+
+/** Runs a statement whose locks are kept until the function is called. */
+async function hold(database: TestDatabase, statement: string): Promise<{ release(): Promise<void> }> {
   const holder = new pg.Client({ connectionString: database.url });
   await holder.connect();
-  try {
-    await holder.query('begin; alter view held set (security_barrier = true)');
-    const catalog = readCatalog(reading, ['public']);
-    catalog.catch(() => {});
-    await vi.waitFor(async () => {
-      const waiting = await database.query(
-        "select from pg_stat_activity where datname = current_database() and application_name = 'test' and wait_event_type = 'Lock'",
-      );
-      expect(waiting).toHaveLength(1);
-    }, 30_000);
-    await database.query(change);
+  await holder.query(`begin; ${statement}`);
+  const release = async () => {
     await holder.query('rollback');
-    return buildModel(await catalog, { role: 'anon', extensions: [] });
-  } finally {
     await holder.end();
-  }
+  };
+  return { release };
+}
+
+/** Resolves when somebody waits for a lock on this table. */
+async function isWanted(database: TestDatabase, table: string): Promise<void> {
+  const waiting = 'select from pg_locks where not granted and relation = $1::regclass';
+  await vi.waitFor(async () => expect(await database.query(waiting, [table])).toHaveLength(1), 30_000);
 }
 
 const replaced = `begin; drop view shown; create view shown as select id, label from thing;
@@ -63,4 +72,29 @@ test('a view that a migration drops and makes again never loses its privileges',
     ['label', true, true],
   ]);
   expect([view.insert, view.update, view.delete]).toEqual([true, true, true]);
+});
+
+test.each([
+  ['a comment', `comment on table thing is '@graphql({"name": "Meanwhile"})'`, 'comment on table thing is null'],
+  ['a function', "create function extra() returns int language sql as 'select 1'", 'drop function extra()'],
+])('%s that is there only while the catalog is read is in no model', async (_, change, undo) => {
+  const database = await createDatabase(schema);
+  const pool = systemPool(database.url);
+  // A new connection wants more of the catalog.
+  await readCatalog(pool, ['public']);
+  // After the fingerprint, the reading wants a table of the catalog, and looks at rows only then; at the end, it wants a view.
+  const [ranges, view] = [await hold(database, 'lock table pg_catalog.pg_range'), await hold(database, holdView)];
+  const reading = readCatalog(pool, ['public']);
+  await isWanted(database, 'pg_range');
+  await database.query(change);
+  await ranges.release();
+  await isWanted(database, 'held');
+  await database.query(undo);
+  await view.release();
+  // Nor in one that is read later and takes over what has not changed.
+  for (const catalog of [await reading, await readCatalog(pool, ['public'], await reading)]) {
+    const { tables, routines } = buildModel(catalog, { role: 'postgres', extensions: [] });
+    expect([...tables.values()].map(({ baseName }) => baseName)).toEqual(['thing', 'shown', 'painted']);
+    expect([...routines.values()].map(({ name }) => name)).toEqual([]);
+  }
 });

@@ -1,10 +1,12 @@
 /**
  * Reads everything for models, as of one moment and without writes; of a known catalog, the tables that have changed.
  *
- * Rows and privileges (role-access.ts) come from one snapshot. Printed expressions come from the server process's
- * catalog cache, which may be older (a commit is visible shortly before other processes are told) or newer. The order
- * of the statements is therefore essential: fingerprint and snapshot; the wait for commits that the snapshot sees and
- * other processes may not know; the catalog; the fingerprint again. If that differs, all is read again.
+ * Rows and privileges (role-access.ts) come from the snapshot of their fingerprint: with a later one, a comment that is
+ * there for a moment would be read, and both fingerprints around it would be the same. Printed expressions come from the
+ * server process's catalog cache, which may be older (a commit is visible shortly before other processes are told) or
+ * newer. The order of the statements is therefore essential: fingerprint and snapshot; the wait for commits that the
+ * snapshot sees and other processes may not know; the catalog; in a new snapshot, the fingerprint again. If that differs,
+ * all is read again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError } from '../../postgres/database-error.ts';
@@ -22,7 +24,7 @@ import {
   type ReadCatalog,
 } from './assemble-catalog.ts';
 
-// They run in one transaction, in this order, and pass values on in settings of the transaction.
+// They run in this order, and pass values on in settings of the transaction.
 
 /** `$1`: names of namespaces, null for the login role's search path. Stores the names to expose. */
 const exposedNamesStatement = loadSqlFile('exposed-names.sql');
@@ -30,6 +32,8 @@ const exposedNamesStatement = loadSqlFile('exposed-names.sql');
 const watchStatement = loadSqlFile('watch-state.sql');
 /** `$1`: the fingerprint that is expected, or an empty text. In a setting, so that the next statement keeps its plan. */
 const knownStatement = "select pg_catalog.set_config('pgreflect.known', $1, true)";
+/** `$1`: the stored snapshot. */
+const snapshotStatement = "select pg_catalog.set_config('pgreflect.snapshot', $1, true)";
 /** Stores the snapshot. With a stored one: no row if it is still the newest. */
 const fingerprintStatement = loadSqlFile('catalog-fingerprint.sql');
 /** Column `committing`: transactions of the snapshot that other processes may not know yet. */
@@ -111,17 +115,39 @@ interface Reading {
 }
 
 /** Reads what has changed; if nothing has, returns the known catalog with a new snapshot. */
-function readOnce(
+async function readOnce(
   pool: SystemPool,
   schemas: readonly string[] | null,
   known: ReadCatalog | null,
 ): Promise<Reading | ReadCatalog> {
-  const settings = { begin: 'begin isolation level read committed read only', answerWithinMs: maxReadMs };
+  const reading = await readRows(pool, schemas, known);
+  if ('parts' in reading) return reading;
+  const { objects, fingerprint, hashes, seen, isSettled, from, texts, preRequest, extensions } = reading;
+  const after = await compare(pool, schemas, { known: '', snapshot: seen.snapshot });
+  const rows = await inSlices(parseCatalog(texts));
+  const isCurrent = isSettled && (after === null || after.objects === objects);
+  return {
+    rows,
+    version: {
+      ...seen,
+      // If something changed meanwhile, expressions may be newer than the hashes, so that the next reading must not begin from them.
+      ...(isCurrent ? { fingerprint, ...hashes } : outdated()),
+      preRequest: preRequest?.given == null ? null : String(preRequest.function),
+      trustsExtensions: extensions !== undefined,
+    },
+    known: from,
+    isCurrent,
+    isTorn: !isSettled || rows.torn,
+  };
+}
+
+/** What one snapshot shows; the known catalog, with that snapshot, if it is the same. */
+function readRows(pool: SystemPool, schemas: readonly string[] | null, known: ReadCatalog | null) {
+  const settings = { begin: 'begin isolation level repeatable read read only', answerWithinMs: maxReadMs };
   return pool.transaction(async (tx) => {
     const [, , [watch], [found]] = await Promise.all([
       tx.query(exposedNamesStatement, [schemas]),
       tx.query(knownStatement, [known?.fingerprint ?? '']),
-      // Before the snapshot: changes from here on are recorded.
       tx.query(watchStatement, []),
       tx.query(fingerprintStatement, []),
     ]);
@@ -139,7 +165,7 @@ function readOnce(
     const changed = [...hashes.tableHashes].filter(([oid, hash]) => from?.parts.tableHashes.get(oid) !== hash);
     // No table has the number 0.
     const oids = from === null ? '' : ['0', ...changed.map(([oid]) => oid)].join(',');
-    const [, , , [settled], texts, [preRequest], [extensions], [after]] = await Promise.all([
+    const [, , , [settled], texts, [preRequest], [extensions]] = await Promise.all([
       tx.query(tablesStatement, [oids]),
       // Each waits briefly if needed.
       tx.query(settledStatement, []),
@@ -148,26 +174,18 @@ function readOnce(
       tx.query(catalogStatement, []),
       tx.query(preRequestStatement, [null]),
       tx.query(trustedSchemasStatement, [['extensions']]),
-      tx.query(fingerprintStatement, []),
       tx.query('commit', []),
     ]);
-    const isSettled = settled?.committing === 0;
-    const rows = await inSlices(parseCatalog(texts as unknown as readonly CatalogText[]));
-    // One that was created and dropped in between leaves the fingerprint as it was.
-    const hasOthers = rows.all_tables.some((oid) => !hashes.tableHashes.has(oid));
-    const isCurrent = isSettled && !hasOthers && (after === undefined || after.objects === found?.objects);
     return {
-      rows,
-      version: {
-        ...seen,
-        // If something changed meanwhile, the rows may be newer than the hashes, so that the next reading must not begin from them.
-        ...(isCurrent ? { fingerprint: String(found?.fingerprint), ...hashes } : outdated()),
-        preRequest: preRequest?.given == null ? null : String(preRequest.function),
-        trustsExtensions: extensions !== undefined,
-      },
-      known: from,
-      isCurrent,
-      isTorn: !isSettled || rows.torn,
+      objects: found?.objects,
+      fingerprint: String(found?.fingerprint),
+      hashes,
+      seen,
+      isSettled: settled?.committing === 0,
+      from,
+      texts: texts as unknown as readonly CatalogText[],
+      preRequest,
+      extensions,
     };
   }, settings);
 }
@@ -188,18 +206,29 @@ export async function readFingerprint(
   schemas: readonly string[] | null,
   known: string | null = null,
 ): Promise<string> {
+  const row = await compare(pool, schemas, { known: known ?? '', snapshot: '' });
+  return String(row?.fingerprint);
+}
+
+/** The row of the fingerprint; null if nothing was committed since the snapshot. */
+async function compare(
+  pool: SystemPool,
+  schemas: readonly string[] | null,
+  { known, snapshot }: { readonly known: string; readonly snapshot: string },
+) {
   const begin = 'begin isolation level read committed read only';
-  const [, , rows] = await pool.transaction(
+  const [, , , rows] = await pool.transaction(
     (tx) =>
       Promise.all([
         tx.query(exposedNamesStatement, [schemas]),
-        tx.query(knownStatement, [known ?? '']),
+        tx.query(knownStatement, [known]),
+        tx.query(snapshotStatement, [snapshot]),
         tx.query(fingerprintStatement, []),
         tx.query('commit', []),
       ]),
-    { begin },
+    { begin, answerWithinMs: maxReadMs },
   );
-  return String(rows[0]?.fingerprint);
+  return rows[0] ?? null;
 }
 
 /** Names of the namespaces to expose, in order, unique; they may not exist. @param schemas As in `readCatalog`. */
