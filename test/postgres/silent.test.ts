@@ -43,7 +43,7 @@ test('a statement of our own waits for its answer for a while, and the next one 
   const nap = (connection: Queryable) =>
     connection.query('select 1 as number from (select pg_catalog.pg_sleep(0.6)) nap');
   await expect(nap(pool)).rejects.toMatchObject(lost);
-  expect(await pool.transaction(nap, { answerWithinMs: null })).toEqual([{ number: 1 }]);
+  expect(await pool.transaction(nap, { answerWithinMs: 60_000 })).toEqual([{ number: 1 }]);
 });
 
 test('/ready answers while the server is silent', async () => {
