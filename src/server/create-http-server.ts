@@ -29,6 +29,7 @@ import { type MetricsParts, registerMetrics } from './metrics/metrics-route.ts';
 import { type Describe, registerOpenApi } from './openapi.ts';
 import type { HttpParts } from './parts.ts';
 import { graphqlMethods, graphqlPath } from './paths.ts';
+import { toldMessages } from './recent/told-message.ts';
 import { commonHeaders } from './response-head.ts';
 import {
   requestId,
@@ -203,6 +204,7 @@ function createErrorHandler({ observe }: ServerParts): ErrorHandler {
     request.state.answer ??= {
       executed: false,
       codes: [code],
+      messages: toldMessages([shown]),
       operationName: null,
       documentHash: null,
       stages: noStages,

@@ -149,6 +149,7 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
     operationType: answer?.operationType ?? null,
     documentHash: answer?.documentHash ?? null,
     codes: answer?.codes ?? (state.errorCode === null ? [] : [state.errorCode]),
+    messages: answer?.messages,
     stages: stagesOf(state, now),
     attempt: state.attempt,
     totalMs: (state.streamsSince ?? now) - state.startedAt,

@@ -71,6 +71,8 @@ interface PublicErrorDetails {
   readonly extensions?: Readonly<Record<string, string | number>>;
   /** The internal reason; logged, never shown. */
   readonly cause?: unknown;
+  /** The message has names of the schema and our words alone, nothing that a client sent: operators may read it, too. */
+  readonly isOfNames?: true;
 }
 
 /** An error whose message a client may read. Callers branch on `code`. */
@@ -84,6 +86,11 @@ export class PublicError extends Error {
     this.code = code;
     this.details = details;
   }
+}
+
+/** `BAD_USER_INPUT` in words that quote no value, see `isOfNames`. */
+export function badInput(message: string, details: PublicErrorDetails = {}): PublicError {
+  return new PublicError('BAD_USER_INPUT', message, { ...details, isOfNames: true });
 }
 
 /**

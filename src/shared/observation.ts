@@ -14,6 +14,8 @@ export interface AnswerFacts {
   readonly executed: boolean;
   /** Codes of the errors in the body, in order; empty on success. The edge reads `errorCodes[code].transport`. */
   readonly codes: readonly Code[];
+  /** What operators may read of them (server/recent/told-message.ts); absent: nothing. */
+  readonly messages?: readonly string[] | undefined;
   readonly operationName: string | null;
   /** Absent: refused before it was known, or a batch. */
   readonly operationType?: 'query' | 'mutation' | 'subscription' | undefined;
@@ -56,6 +58,8 @@ export interface RequestObservation {
   readonly documentHash: string | null;
   /** Codes of the answer's errors, in order, from our tables: this one, the auth service's, the management API's. */
   readonly codes: readonly string[];
+  /** Of the answer, see `AnswerFacts`; not logged. */
+  readonly messages?: readonly string[] | undefined;
   readonly stages: ObservedStages;
   /** Null for other requests. */
   readonly attempt: AuthAttempt | null;

@@ -45,9 +45,15 @@ test('the last requests are listed, filtered, opened with their stages, and new 
   await page.getByLabel('Role').selectOption('service_role');
   await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining('AllOrders')]);
   await page.getByLabel('Role').selectOption('');
-  await page.getByRole('searchbox', { name: 'Operation, path or id' }).fill('fine:3');
-  await page.keyboard.press('Enter');
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    const text = new URL(request.url()).searchParams.get('text');
+    if (request.url().includes('/requests?') && text !== null) asked.push(text);
+  });
+  // As fast as a quick typist.
+  await page.getByRole('searchbox', { name: 'Operation, path or id' }).pressSequentially('fine:3', { delay: 20 });
   await expect.poll(() => rows.count()).toBe(1);
+  expect(asked.filter((text, at) => text !== asked[at - 1])).toEqual(['fine:3']);
   await rows.first().click();
   const detail = page.getByRole('complementary', { name: 'Request' });
   await detail.getByRole('heading', { name: 'FirstProducts' }).waitFor();
@@ -58,7 +64,6 @@ test('the last requests are listed, filtered, opened with their stages, and new 
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('fine:3');
 
   await page.getByRole('searchbox', { name: 'Operation, path or id' }).fill('');
-  await page.keyboard.press('Enter');
   await page.getByRole('radio', { name: 'Operations' }).click();
   const operations = page.getByRole('grid', { name: 'Operations' });
   await expect.poll(() => operations.getByRole('row', { name: /^FirstProducts query .* 5 0/ }).count()).toBe(1);
@@ -83,6 +88,7 @@ test('the last requests are listed, filtered, opened with their stages, and new 
   await page.goto(`${studio.url}/studio/logs?request=wrong`);
   await detail.getByRole('heading', { name: 'Misspelled' }).waitFor();
   await detail.getByText("The document is not valid against the role's schema.").waitFor();
+  await detail.getByText(/^Cannot query field "nothing" on type "Product"\..* \(line 1, column 55\)$/).waitFor();
   await page.goto(`${studio.url}/studio/logs?request=fine%3A3`);
   await detail.getByRole('heading', { name: 'FirstProducts' }).waitFor();
   await expect.poll(() => rows.count()).toBe(7);
@@ -99,13 +105,43 @@ test('the last requests are listed, filtered, opened with their stages, and new 
   await page.keyboard.press('Control+k');
   await page.getByPlaceholder('Go to or run').fill('find request');
   await page.keyboard.press('Enter');
-  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('wanted');
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')))
+    .toBe('Operation, path or id');
   await table.focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await detail.waitFor();
   expect(await page.content()).not.toMatch(/eyJ[A-Za-z0-9_-]{20}|productCollection/);
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+});
+
+test('an id that is pasted into the palette leads to its request or user, and an address to its users', async () => {
+  await ask('{ productCollection { edges { node { nothing } } } }', 'checkout-42');
+  await studio.ask('/signup', { email: 'grace@example.com', password: 'correct horse battery' });
+  const [user] = (await studio.database.query("select id from auth.users where email = 'grace@example.com'")) as {
+    id: string;
+  }[];
+  const { page } = await studio.visit('');
+  const find = async (text: string, option: string) => {
+    await page.keyboard.press('Control+k');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('INPUT');
+    await page.keyboard.insertText(` ${text} `);
+    await page.getByRole('option', { name: option }).click();
+  };
+  await find('checkout-42', 'Request checkout-42');
+  const detail = page.getByRole('complementary', { name: 'Request' });
+  await detail.getByText('Cannot query field "nothing" on type "Product".').waitFor();
+  const trace = await detail
+    .locator('dd')
+    .filter({ hasText: /^[\da-f]{32}/ })
+    .textContent();
+  await find((trace as string).slice(0, 32), `Request ${trace?.slice(0, 32)}`);
+  await detail.getByText('checkout-42').waitFor();
+  await find(user?.id as string, `User ${user?.id}`);
+  await page.getByRole('heading', { name: 'grace@example.com' }).waitFor();
+  await find('grace@example.com', 'Users with grace@example.com');
+  await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('grace@example.com');
 });
 
 test('a request that is not kept any more says where it is, and on a phone in the dark the page is whole', async () => {

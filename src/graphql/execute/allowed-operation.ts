@@ -1,6 +1,6 @@
 /** Which kinds of operations a transport answers. */
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
-import { PublicError } from '../../shared/errors.ts';
+import { badInput, PublicError } from '../../shared/errors.ts';
 import type { RequestContext } from './executor.ts';
 
 /** The operation, if the request may ask for one of its kind. @throws PublicError */
@@ -15,11 +15,11 @@ export function allowed<T extends { readonly operation: OperationDefinitionNode 
   if (!isLive && kind === OperationTypeNode.SUBSCRIPTION) {
     const hint =
       'Send the header "Accept: text/event-stream", or use a WebSocket with the protocol graphql-transport-ws.';
-    throw new PublicError('BAD_USER_INPUT', 'A subscription needs a stream of answers.', { hint });
+    throw badInput('A subscription needs a stream of answers.', { hint });
   }
   // The id of a trusted document names another one after a change of the list.
   if (isLive && kind !== OperationTypeNode.SUBSCRIPTION) {
-    throw new PublicError('BAD_USER_INPUT', 'The operation is no subscription any more.');
+    throw badInput('The operation is no subscription any more.');
   }
   return chosen;
 }

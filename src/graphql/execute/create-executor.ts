@@ -1,6 +1,7 @@
 /** Makes the executor, which turns a caller's request into the body of its answer. */
 import { OperationTypeNode } from 'graphql';
 import type { FlightResult } from '../../postgres/wire/flight.ts';
+import { toldMessages } from '../../server/recent/told-message.ts';
 import { BusyTime } from '../../shared/busy-time.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { type Stages, Stopwatch } from '../../shared/stopwatch.ts';
@@ -119,7 +120,8 @@ function toAnswer(outcome: Outcome, stages: Stages): Answer {
   const { data, errors, operationName, operationType, documentHash } = outcome;
   const codes = errors.map(({ code }) => code);
   const body = outcome.body ?? toBody(data, errors);
-  return { body, executed: data !== undefined, codes, operationName, operationType, documentHash, stages };
+  const messages = errors.length === 0 ? undefined : toldMessages(errors);
+  return { body, executed: data !== undefined, codes, messages, operationName, operationType, documentHash, stages };
 }
 
 // The database's data goes into the body unchanged.

@@ -1,5 +1,5 @@
 /** Request limits that are checked before the run (docs/limits.md). Every refusal names the limit and its option. */
-import { PublicError } from '../../shared/errors.ts';
+import { badInput, PublicError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
 import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { type BindingSource, bindSlot } from '../compile/input/bind-slot.ts';
@@ -74,7 +74,7 @@ function refuseBackReferences({ patterns }: CompiledOperation, variables: Variab
   const message = 'Write the regular expression without a back reference (a backslash with a digit from 1 to 9).';
   const hint =
     'For a backslash itself write "[\\\\]". The service role may use back references, others with --allow-back-references.';
-  throw new PublicError('BAD_USER_INPUT', message, { hint });
+  throw badInput(message, { hint });
 }
 
 /** Largest regular expression with its repetitions written out. */
@@ -86,7 +86,7 @@ function refuseLargePatterns({ patterns }: CompiledOperation, variables: Variabl
   for (const slot of slots) {
     if (regexSize(bindSlot(slot, source) ?? '') <= maxRegex) continue;
     const message = `The regular expression is too large: more than ${maxRegex} characters with its repetitions written out.`;
-    throw new PublicError('BAD_USER_INPUT', message);
+    throw badInput(message);
   }
 }
 

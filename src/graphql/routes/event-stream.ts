@@ -9,6 +9,7 @@ import { appendVary } from '../../server/append-vary.ts';
 import { acceptedEncodings } from '../../server/compress.ts';
 import { anyOriginHeaders } from '../../server/cors.ts';
 import { errorAnswer } from '../../server/error-body.ts';
+import { toldMessages } from '../../server/recent/told-message.ts';
 import { commonHeaders } from '../../server/response-head.ts';
 import { errorCodes, PublicError } from '../../shared/errors.ts';
 import { noStages } from '../../shared/stopwatch.ts';
@@ -128,7 +129,8 @@ export class EventStreams {
 
 function refused(error: PublicError): Answer {
   const { body, code } = errorAnswer(error);
-  return { body, executed: false, codes: [code], operationName: null, documentHash: null, stages: noStages };
+  const messages = toldMessages([error]);
+  return { body, executed: false, codes: [code], messages, operationName: null, documentHash: null, stages: noStages };
 }
 
 /** Sends the only answer. */

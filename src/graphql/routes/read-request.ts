@@ -5,7 +5,7 @@
  * range become `bigint`; nothing is rounded.
  */
 import { isUtf8 } from 'node:buffer';
-import { PublicError } from '../../shared/errors.ts';
+import { badInput, PublicError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
 import type { GraphQLRequest } from '../execute/executor.ts';
 
@@ -110,10 +110,10 @@ export function toRequest(body: Readonly<Record<string, unknown>>): GraphQLReque
     throw new PublicError('BAD_REQUEST', 'The request must have the member "query", a string.');
   }
   if (typeof variables !== 'object' || Array.isArray(variables)) {
-    throw new PublicError('BAD_USER_INPUT', 'variables must be an object');
+    throw badInput('variables must be an object');
   }
   if (operationName !== null && typeof operationName !== 'string') {
-    throw new PublicError('BAD_USER_INPUT', 'operationName must be a string');
+    throw badInput('operationName must be a string');
   }
   return { query, documentId, operationName, variables: variables as GraphQLRequest['variables'] };
 }

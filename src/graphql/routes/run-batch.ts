@@ -6,6 +6,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { parsePosition } from '../../postgres/wire/wal-position.ts';
+import { toldMessages } from '../../server/recent/told-message.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { type Code, errorCodes, PublicError } from '../../shared/errors.ts';
 import { noStages, type Stages } from '../../shared/stopwatch.ts';
@@ -102,6 +103,7 @@ async function runMember({ run }: BatchPlace, member: Batch[number], more: Membe
       body: JSON.stringify({ errors: [toErrorEntry(error)] }),
       executed: false,
       codes: [error.code],
+      messages: toldMessages([error]),
       operationName: null,
       stages: noStages,
     };
@@ -125,6 +127,7 @@ function joinAnswers(
     body: new Utf8Text('', text, '', () => {}),
     executed: true,
     codes: answers.flatMap(({ codes }) => codes),
+    messages: answers.flatMap(({ messages = [] }) => messages),
     operationName: null,
     documentHash: null,
     stages: { parseMs: sum('parseMs'), compileMs: sum('compileMs'), waitMs: sum('waitMs'), runMs: sum('runMs') },

@@ -44,6 +44,10 @@ const recentRequest = named(
     role: about(orNull(text), 'Null: refused before it was known.'),
     status: integer,
     codes: about(listOf(text), 'Codes of its errors, ten at most.'),
+    messages: about(
+      listOf(text),
+      'What the errors say, as far as that is made of names and words of the gateway: three at most, with "…" for what is left out.',
+    ),
     aborted: about(flag, 'The client left first.'),
     ms: milliseconds,
     stages: about(stages, 'In milliseconds, as in the log; 0 for those not reached.'),

@@ -1,11 +1,13 @@
 /**
  * The last requests of this process, for its operators: a ring of fixed size, one object a request.
  *
- * What is kept has no value, document, address or token: an entry is made field by field of the observation.
+ * What is kept has no value, document, address or token: an entry is made field by field of the observation, and its
+ * messages are those of told-message.ts.
  */
 import type { RequestObservation } from '../../shared/observation.ts';
 import type { Span } from '../../shared/trace/span.ts';
 import type { KeptRequests, RecentRequest, RequestFilter } from './recent-schemas.ts';
+import { maxMessages } from './told-message.ts';
 
 /** Requests that a process keeps. */
 const ringSize = 500;
@@ -55,6 +57,7 @@ export class RequestRing {
       role: request.role,
       status: request.status,
       codes: request.codes.length > maxCodes ? request.codes.slice(0, maxCodes) : request.codes,
+      messages: [...new Set(request.messages)].slice(0, maxMessages).map(ownText),
       aborted: request.aborted,
       ms: request.totalMs,
       stages: request.stages,
@@ -81,13 +84,12 @@ export class RequestRing {
     return { since: oldest === undefined ? null : new Date(oldest.endedAt).toISOString(), requests: found };
   }
 
-  /** A name may be a part of its document in V8's memory, and would keep it there. Names are ASCII. */
   #ownName(name: string | null): string | null {
     if (name === null) return null;
     const known = this.#names.get(name);
     if (known !== undefined) return known;
     if (this.#names.size >= maxNames) this.#names.clear();
-    const own = Buffer.from(name, 'latin1').toString('latin1');
+    const own = ownText(name);
     this.#names.set(own, own);
     return own;
   }
@@ -115,6 +117,11 @@ export class RequestRing {
 
 /** A request can have as many errors as root fields. */
 const maxCodes = 10;
+
+/** A text may be a part of a document in V8's memory, and would keep it there. */
+function ownText(text: string): string {
+  return Buffer.from(text).toString();
+}
 
 function round(ms: number): number {
   return Math.round(ms * 1000) / 1000;

@@ -27,7 +27,7 @@ import {
   type VariableNode,
   valueFromASTUntyped,
 } from 'graphql';
-import { PublicError } from '../../../shared/errors.ts';
+import { badInput, PublicError } from '../../../shared/errors.ts';
 import { once } from '../../../shared/once.ts';
 import { hasGivenOrder } from '../../schema/given-order.ts';
 import { scalarTypes } from '../../schema/types/scalars.ts';
@@ -195,7 +195,7 @@ function coerceDeclared(
     }
     const message = `Variable "$${costly.name}" does not fit the type "${String(costly.type)}", and is too large to say where.`;
     const hint = 'Send fewer objects to see where.';
-    return { kind: 'refused', errors: [new PublicError('BAD_USER_INPUT', message, { hint })] };
+    return { kind: 'refused', errors: [badInput(message, { hint })] };
   }
   const definitions = operation.variableDefinitions ?? [];
   const settings = { hideSuggestions: !options.suggestions, maxErrors: isLarge(values) ? 1 : 50 };
@@ -219,7 +219,7 @@ function coerceDeclared(
     const value = isGiven ? adaptValue(values[name], type) : defaultOf();
     if (value === undefined) {
       const message = `Variable "$${name}" got a value that does not fit its place, where "${String(type)}" is expected.`;
-      return { kind: 'refused', errors: [new PublicError('BAD_USER_INPUT', message)] };
+      return { kind: 'refused', errors: [badInput(message)] };
     }
     variables[key] = value;
   }

@@ -14,7 +14,7 @@ import {
   TypeInfo,
   type VariableNode,
 } from 'graphql';
-import { PublicError } from '../../../shared/errors.ts';
+import { badInput, type PublicError } from '../../../shared/errors.ts';
 import { fieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
 import { visitOperation } from './visit-operation.ts';
 
@@ -66,5 +66,5 @@ export function absentFrom(values: Readonly<Record<string, unknown>>, names: rea
   if (absent === undefined) return null;
   const message = `Variable "$${absent}" is absent. It stands in a filter that chooses the rows of a write, which would be more without it.`;
   const hint = 'Send a value; null equals nothing. With a default, the variable may be absent.';
-  return new PublicError('BAD_USER_INPUT', message, { hint });
+  return badInput(message, { hint });
 }

@@ -19,7 +19,7 @@ import {
   print,
   type ValueNode,
 } from 'graphql';
-import { PublicError } from '../../../shared/errors.ts';
+import { badInput, PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import { hasVariables, jsonTemplate } from '../../schema/types/json-text.ts';
 import { scalarTypes } from '../../schema/types/scalars.ts';
@@ -36,7 +36,7 @@ export class RequestRefusal extends PublicError {}
 
 /** The error for a value, with the value's place. */
 export function refuseInput(message: string, input: Input): PublicError {
-  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: input.place() } });
+  return badInput(message, { extensions: { input: input.place() } });
 }
 
 /** Whether a value is absent, an explicit null, or given. */
@@ -353,7 +353,7 @@ export class Input {
     invariant(this.#node !== null, 'a value is there');
     const value = coerceInputLiteral(this.#node, getNullableType(this.type));
     if (value === undefined) {
-      throw new PublicError('BAD_USER_INPUT', `A value does not fit the type "${String(this.type)}".`);
+      throw badInput(`A value does not fit the type "${String(this.type)}".`);
     }
     return value;
   }

@@ -1,5 +1,5 @@
 /** Plans a connection: arguments, then edges, page info, total count and aggregates if selected. */
-import { PublicError } from '../../../shared/errors.ts';
+import { badInput } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import type { Column, Table } from '../../model/model.ts';
 import type { Input } from '../input/input.ts';
@@ -105,7 +105,7 @@ function planConnectionEntry(
 function planCountLimit(planner: Planner, field: MergedFields, { pages }: Nesting): LimitPlan | null {
   const input = inputsOf(planner, field).find(({ origin }) => origin.kind === 'count_at_most')?.input;
   if (input === undefined || input.state() !== 'value') return null;
-  if (input.isNegative()) throw new PublicError('BAD_USER_INPUT', '`atMost` must be an unsigned integer');
+  if (input.isNegative()) throw badInput('`atMost` must be an unsigned integer');
   const limit = planLimit(input, maxInt);
   planner.costs.push([...pages.slice(0, -1), limit]);
   return limit;

@@ -1,5 +1,5 @@
 /** Plans a node id: its table among the given ones, and one slot per primary key column. */
-import { PublicError } from '../../../shared/errors.ts';
+import { badInput, type PublicError } from '../../../shared/errors.ts';
 import type { Table } from '../../model/model.ts';
 import type { Input } from '../input/input.ts';
 import type { Slot } from '../input/slot.ts';
@@ -29,5 +29,5 @@ export function planNodeId(
 }
 
 function nodeIdError(message: string): PublicError {
-  return new PublicError('BAD_USER_INPUT', message);
+  return badInput(message);
 }

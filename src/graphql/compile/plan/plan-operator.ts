@@ -4,7 +4,7 @@
  * Refuses operands that are too long, patterns that the collation does not allow, and `is: null`.
  */
 import { type GraphQLInputField, getNullableType, isListType } from 'graphql';
-import { PublicError } from '../../../shared/errors.ts';
+import { badInput, type PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import type { Column, SqlType } from '../../model/model.ts';
 import { type FilterOperator, operatorRow } from '../../schema/operators.ts';
@@ -70,7 +70,7 @@ const refusedPaths = {
 
 /** Whether `is` requires a value. @param name Name of its operand. */
 export function planNullTest(input: Input, name: string): boolean {
-  if (input.state() !== 'value') throw new PublicError('BAD_USER_INPUT', `"is" on "${name}" must be NULL or NOT_NULL.`);
+  if (input.state() !== 'value') throw badInput(`"is" on "${name}" must be NULL or NOT_NULL.`);
   return input.choice() === 'NOT_NULL';
 }
 
@@ -111,7 +111,7 @@ export function planValue(column: Column, input: Input): Slot {
 /** The error for a too long string; clients match the message, so the place is separate. */
 export function refuseLength(maxLength: number, place: string): PublicError {
   const message = `Invalid input for String type. Maximum character length ${maxLength}`;
-  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: place } });
+  return badInput(message, { extensions: { input: place } });
 }
 
 /** Combines the present conditions; null for none. */

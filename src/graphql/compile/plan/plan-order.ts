@@ -1,5 +1,5 @@
 /** Plans the effective order of a connection: the requested terms, then the whole primary key (docs/filters.md). */
-import { PublicError } from '../../../shared/errors.ts';
+import { badInput } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import type { AggregateFunction } from '../../model/codecs.ts';
 import type { Column, Table } from '../../model/model.ts';
@@ -22,7 +22,7 @@ export function planOrder(budget: PlanBudget, table: Table, orderBy: Input | nul
 function ascending(table: Table, column: Column): OrderTerm {
   if (column.cast.lacks !== null) {
     const reason = `its key column "${column.fieldName ?? column.name}" has a type without an order in PostgreSQL`;
-    throw new PublicError('BAD_USER_INPUT', `"${table.baseName}" has no pages: ${reason}. Declare another key.`);
+    throw badInput(`"${table.baseName}" has no pages: ${reason}. Declare another key.`);
   }
   return { expression: { kind: 'column', column }, descending: false, nullsFirst: false };
 }

@@ -3,7 +3,7 @@
  *
  * Refuses invalid combinations with pg_graphql's messages, in its order.
  */
-import { PublicError } from '../../../shared/errors.ts';
+import { badInput, type PublicError } from '../../../shared/errors.ts';
 import { type ConnectionArgument, connectionArguments } from '../../model/connection-arguments.ts';
 import type { Table } from '../../model/model.ts';
 import type { Input } from '../input/input.ts';
@@ -79,7 +79,7 @@ function planCursor({ input, nulls }: GivenCursor, terms: number, digest: Slot |
 }
 
 function pageError(message: string): PublicError {
-  return new PublicError('BAD_USER_INPUT', message);
+  return badInput(message);
 }
 
 /**

@@ -4,7 +4,7 @@
  * Refuses empty or too different `objects`, and strings over the declared length.
  */
 import { type GraphQLInputObjectType, getNamedType, getNullableType, isListType } from 'graphql';
-import { PublicError } from '../../../shared/errors.ts';
+import { badInput, PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import type { Column } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
@@ -82,7 +82,7 @@ export function planObjects(objects: Input): PlannedRows {
   objects.requireValue();
   const items = () => (isListType(getNullableType(objects.type)) ? [...objects.items()] : [objects]);
   const rows = objects.path() === null ? planRows(items(), objects.type, 'objects[*]') : planVariableRows(objects);
-  if (rows === null) throw new PublicError('BAD_USER_INPUT', 'At least one record must be provided to objects');
+  if (rows === null) throw badInput('At least one record must be provided to objects');
   return rows;
 }
 
@@ -362,7 +362,7 @@ export function planNestedObjects(objects: Input): Pick<RelatedObjects, 'rows' |
 /** The error for a column that a relationship sets. */
 export function refuseGiven(fieldName: string, { field }: NestedField, place: string): PublicError {
   const message = `"${fieldName}" is set by "${field.name}". Leave it out.`;
-  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: place } });
+  return badInput(message, { extensions: { input: place } });
 }
 
 /** The error for objects with too many different keys. */

@@ -3,7 +3,7 @@
  *
  * Refuses more than one search in a filter, and invalid names of text search configurations.
  */
-import { PublicError } from '../../../shared/errors.ts';
+import { badInput, type PublicError } from '../../../shared/errors.ts';
 import type { Column } from '../../model/model.ts';
 import { type ArgumentOrigin, type InputFieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
@@ -71,7 +71,7 @@ export function planOrderRank(
 /** The rank of a field. @param name Its name, for messages. */
 export function planFieldRank(budget: PlanBudget, column: Column, name: string, inputs: readonly Given[]): Rank {
   const given = inputs.filter(({ input }) => input.isGiven());
-  return planRank(budget, column, given, () => new PublicError('BAD_USER_INPUT', `"${name}" ${oneOf}`));
+  return planRank(budget, column, given, () => badInput(`"${name}" ${oneOf}`));
 }
 
 function planRank(budget: PlanBudget, column: Column, given: readonly Given[], refuse: () => PublicError): Rank {

@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import { preRequestSentinel } from '../../../postgres/caller/pre-request.ts';
 import { DatabaseError, isImpossibleRegex, preRequestStepNumber } from '../../../postgres/database-error.ts';
-import { type Code, PublicError } from '../../../shared/errors.ts';
+import { badInput, type Code, PublicError } from '../../../shared/errors.ts';
 import type { Observe } from '../../../shared/observation.ts';
 import type { Span } from '../../../shared/trace/span.ts';
 import type { ValueLanguage } from '../../compile/input/plan-budget.ts';
@@ -141,7 +141,7 @@ function impossibleRegex(error: DatabaseError, scope: ErrorScope): PublicError {
   const input = scope.parsedInput('regex');
   const message = 'The regular expression is too large for the database. Use fewer or smaller repetitions.';
   const extensions = input !== null && { extensions: { input } };
-  return new PublicError('BAD_USER_INPUT', message, { ...errorPlace(error, scope), cause: error, ...extensions });
+  return badInput(message, { ...errorPlace(error, scope), cause: error, ...extensions });
 }
 
 /** An object of the answer is so long that all must be counted; nothing is wrong yet. */
@@ -193,7 +193,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (refused !== null) {
     const input = joinPlaces(nested, refused.input);
     const extensions = input !== null && { extensions: { input } };
-    return new PublicError('BAD_USER_INPUT', refused.message, { ...place, ...extensions, ...refused.hint });
+    return badInput(refused.message, { ...place, ...extensions, ...refused.hint });
   }
   if (sqlstate.startsWith('54') && !error.raised) {
     const names = visibleNames(error, scope.model);
@@ -267,7 +267,7 @@ interface Met {
 
 function repeatedRow(met: Met, place: ReturnType<typeof errorPlace>): PublicError {
   const message = 'Two objects are for the same row. Send only one of them.';
-  return new PublicError('BAD_USER_INPUT', message, { ...place, ...met });
+  return badInput(message, { ...place, ...met });
 }
 
 /** @param mayBeHidden By a view: whether the row is only new cannot be told. */
@@ -369,7 +369,7 @@ function visibleNames(error: DatabaseError, model: Model | null): Record<string,
 function mask(error: unknown, scope: ErrorScope, { code, message } = unexpected): PublicError {
   const id = observeMasked(error, scope);
   const place = error instanceof DatabaseError && error.step > 0 ? errorPlace(error, scope) : {};
-  return new PublicError(code, message, { ...place, extensions: { id }, cause: error });
+  return new PublicError(code, message, { ...place, extensions: { id }, cause: error, isOfNames: true });
 }
 
 /** Returns the id of the error in the log. */

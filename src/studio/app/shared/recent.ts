@@ -36,11 +36,12 @@ export function useRequests(query: string): Answer<FoundRequests> {
   return answer;
 }
 
-/** Hook: the request with an id; null: it is not kept any more. */
+/** Hook: the request with an id, of its own, its trace or an error; null: it is not kept any more. */
 export function useRequest(id: string): Answer<{ readonly request: RecentRequest | null }> {
   return useAnswer(`request ${id}`, async (signal) => {
     const { requests } = (await askProject<RecentRequests>(`requests?id=${encodeURIComponent(id)}`, { signal })).body;
-    return { request: requests.find((request) => request.id === id) ?? null };
+    const isOf = ({ traceId, errorIds }: RecentRequest) => traceId === id || errorIds.includes(id);
+    return { request: requests.find((request) => request.id === id) ?? requests.find(isOf) ?? null };
   });
 }
 

@@ -3,7 +3,7 @@
  *
  * Refuses an update without a change of the row or of related ones, a column with two, and operands that never fit.
  */
-import { PublicError } from '../../../../shared/errors.ts';
+import { badInput, type PublicError } from '../../../../shared/errors.ts';
 import { invariant } from '../../../../shared/invariant.ts';
 import {
   fitsOperator,
@@ -77,7 +77,7 @@ export function planAssignments(inputs: ChangeInputs, { withRelated, holder }: C
   });
   if (assignments.length === 0 && !changesRelated) {
     const message = 'At least one mapping must be provided to set argument';
-    throw holder === null ? new PublicError('BAD_USER_INPUT', message) : refuseInput(message, holder);
+    throw holder === null ? badInput(message) : refuseInput(message, holder);
   }
   return assignments;
 }

@@ -4,7 +4,7 @@
  *
  * Refuses foreign keys that the role may not set, or that take no null.
  */
-import { PublicError } from '../../../../shared/errors.ts';
+import { badInput } from '../../../../shared/errors.ts';
 import { replacedAtMost } from '../../../model/extensions/nested-writes.ts';
 import type { Column, Table } from '../../../model/model.ts';
 import { type InputFieldOrigin, inputFieldOrigin } from '../../../schema/origin.ts';
@@ -81,7 +81,7 @@ function settable(column: Column, { field }: NestedField, place: ConnectedRows['
   if (column.updatable) return column;
   const message = `"${field.name}" sets "${column.fieldName ?? column.name}", which the role may not change.`;
   const input = typeof place === 'string' ? place : printPath(place);
-  throw new PublicError('BAD_USER_INPUT', message, { extensions: { input } });
+  throw badInput(message, { extensions: { input } });
 }
 
 /** An entry of an update for related rows, with its members by origin. */

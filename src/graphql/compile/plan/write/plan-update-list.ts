@@ -2,7 +2,7 @@
  * Plans a list of updates (docs/counters-and-lists.md): one statement for each run of entries that are filtered by key,
  * and one for each other entry, in order.
  */
-import { PublicError } from '../../../../shared/errors.ts';
+import { badInput } from '../../../../shared/errors.ts';
 import { invariant } from '../../../../shared/invariant.ts';
 import { operatorForm, updateOperators } from '../../../model/extensions/update-operators.ts';
 import type { Column, Table } from '../../../model/model.ts';
@@ -23,7 +23,7 @@ export function planUpdateList(planner: Planner, table: Table, field: MergedFiel
   const updates = inputOf(inputsOf(planner, field), 'updates');
   updates.requireValue();
   const runs = updates.runs(shapeOf(table));
-  if (runs?.length === 0) throw new PublicError('BAD_USER_INPUT', 'At least one entry must be provided to updates');
+  if (runs?.length === 0) throw badInput('At least one entry must be provided to updates');
   spend(planner.budget, 'statements', runs?.length ?? maxStatements + 1);
   const writes = runs!.map((run) => {
     const entry = updates.item(run.from);

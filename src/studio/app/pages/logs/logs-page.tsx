@@ -6,7 +6,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Link } from '../../components/link.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Empty, Fault, OperatorPage, Waiting } from '../../components/problem.tsx';
-import { SearchForm } from '../../components/search-form.tsx';
+import { RestedSearch } from '../../components/search-form.tsx';
 import { UsageCharts } from '../../components/usage-charts.tsx';
 import { type Command, useCommands } from '../../shared/commands.ts';
 import { durationText, type FoundRequests, hasFailed, useRequests, useUsage } from '../../shared/recent.ts';
@@ -143,7 +143,13 @@ function Filters({ filter, view: { by = '', order = '' }, requests }: FiltersPro
           <option key={role}>{role}</option>
         ))}
       </select>
-      <SearchForm label="Operation, path or id" value={filter.text} onSearch={(text) => choose({ text })} />
+      <search>
+        <RestedSearch
+          label="Operation, path or id"
+          value={filter.text}
+          onSearch={(text) => goTo(placeOf({ ...filter, by, order, text }), { replace: true })}
+        />
+      </search>
     </div>
   );
 }

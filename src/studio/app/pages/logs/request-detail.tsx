@@ -1,4 +1,6 @@
 /** One request: how it ended, what took time, and its ids for the log and for traces. */
+
+import { type AuthErrorCode, authErrorCodes } from '../../../../auth/model/auth-error.ts';
 import type { RecentRequest } from '../../../../server/recent/recent-schemas.ts';
 import { type Code, errorCodes } from '../../../../shared/errors.ts';
 import { CopiedFact, Fact, Facts } from '../../components/facts.tsx';
@@ -43,7 +45,7 @@ function ReadRequest({ id }: { readonly id: string }) {
 }
 
 function Known({ request }: { readonly request: RecentRequest }) {
-  const { method, path, operationType, document, role, status, codes, aborted, ms, bytes, worker } = request;
+  const { method, path, operationType, document, role, status, codes, messages, aborted, ms, bytes, worker } = request;
   return (
     <>
       <h2>{nameOf(request)}</h2>
@@ -61,6 +63,13 @@ function Known({ request }: { readonly request: RecentRequest }) {
               <div key={code}>
                 <code>{code}</code> <span className="soft small">{meaningOf(code)}</span>
               </div>
+            ))}
+          </Fact>
+        )}
+        {messages.length > 0 && (
+          <Fact name={messages.length === 1 ? 'Message' : 'Messages'}>
+            {messages.map((message) => (
+              <div key={message}>{message}</div>
             ))}
           </Fact>
         )}
@@ -86,10 +95,10 @@ function Known({ request }: { readonly request: RecentRequest }) {
   );
 }
 
-/** Of the codes of the GraphQL API; those of others say it themselves. */
+/** Of the codes of the GraphQL API, and of the auth service where they have usual words; the others say it themselves. */
 function meaningOf(code: string): string {
-  const meaning = code in errorCodes ? errorCodes[code as Code].meaning : '';
-  return meaning.replaceAll('`', '');
+  if (code in errorCodes) return errorCodes[code as Code].meaning.replaceAll('`', '');
+  return (code in authErrorCodes && authErrorCodes[code as AuthErrorCode].message) || '';
 }
 
 /** What took time, as parts of a bar. */

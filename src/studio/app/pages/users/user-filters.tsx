@@ -1,8 +1,7 @@
 /** What the list of users shows: the search, and menus for state and provider. */
-import { useEffect, useRef, useState } from 'react';
 import { Link } from '../../components/link.tsx';
+import { RestedSearch } from '../../components/search-form.tsx';
 import { useAnswer } from '../../shared/requests.ts';
-import { useRested } from '../../shared/rested.ts';
 import { goTo } from '../../shared/router.ts';
 import { readProviders } from '../../shared/users.ts';
 import { stateTitles } from './describe-user.ts';
@@ -21,7 +20,12 @@ export function UserFilters({ place, id }: UserFiltersProps) {
   const isFiltered = place.search !== '' || place.state !== '' || place.provider !== '';
   return (
     <search className="user-filters">
-      <SearchField search={place.search} onSearch={(search) => show({ search })} />
+      <RestedSearch
+        label="Search users"
+        placeholder="Search as you type: address, phone, name, ID"
+        value={place.search}
+        onSearch={(search) => show({ search })}
+      />
       <select aria-label="State" value={place.state} onChange={({ target }) => show({ state: target.value })}>
         <option value="">All states</option>
         {Object.entries(stateTitles).map(([name, title]) => (
@@ -45,41 +49,5 @@ export function UserFilters({ place, id }: UserFiltersProps) {
         </Link>
       )}
     </search>
-  );
-}
-
-interface SearchFieldProps {
-  readonly search: string;
-  readonly onSearch: (search: string) => void;
-}
-
-/** Searches while one types. */
-function SearchField({ search, onSearch }: SearchFieldProps) {
-  const [text, setText] = useState(search);
-  const asked = useRef(search);
-  // Somebody went back, or cleared the filters.
-  useEffect(() => {
-    if (search === asked.current) return;
-    asked.current = search;
-    setText(search);
-  }, [search]);
-  const latest = useRef(onSearch);
-  latest.current = onSearch;
-  const wanted = useRested(text.trim());
-  useEffect(() => {
-    if (wanted === asked.current) return;
-    asked.current = wanted;
-    latest.current(wanted);
-  }, [wanted]);
-  return (
-    <input
-      type="search"
-      aria-label="Search users"
-      placeholder="Search as you type: address, phone, name, ID"
-      value={text}
-      maxLength={255}
-      spellCheck={false}
-      onChange={({ target }) => setText(target.value)}
-    />
   );
 }
