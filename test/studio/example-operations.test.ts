@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { PostgreSQL } from '@codemirror/lang-sql';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
 import { expect, test } from 'vitest';
-import { formatSql } from '../../src/studio/app/components/format-sql.ts';
+import { formatCondition, formatSql } from '../../src/studio/app/components/format-sql.ts';
 import { tokensOf } from '../../src/studio/app/components/tokens.ts';
 import { exampleOperations, exampleTables } from '../../src/studio/app/shared/example-operations.ts';
 import { startExecution } from '../support/execution.ts';
@@ -95,4 +95,30 @@ test('a statement is colored without a change of its text; what is no SQL stays 
   expect(tokens.filter(({ kind }) => kind === 'tok-keyword').map((token) => token.text)).toContain('select');
   expect(tokens).toContainEqual({ text: `'its'`, kind: 'tok-string' });
   expect(formatSql("select 'open")).toBe("select 'open");
+});
+
+test('a short subquery of a policy stays in its line; a long one, or a text of several lines, keeps its lines', () => {
+  const condition = `((owner_id = ( SELECT auth.uid() AS uid)) OR (EXISTS ( SELECT 1 FROM public.member m WHERE (m.user_id = ( SELECT auth.uid() AS uid)))))`;
+  expect(`\n${formatCondition(condition)}\n`).toMatchInlineSnapshot(`
+    "
+    (
+        (
+          (owner_id = (select auth.uid() as uid))
+          or (
+            exists (
+              select
+                1
+              from
+                public.member m
+              where
+                (m.user_id = (select auth.uid() as uid))
+            )
+          )
+        )
+      )
+    "
+  `);
+  expect(formatSql(`select (select 'it''s  two') as a, (select 'two\nlines') as b`)).toBe(
+    `select\n  (select 'it''s  two') as a,\n  (\n    select\n      'two\nlines'\n  ) as b`,
+  );
 });

@@ -8,10 +8,27 @@ interface FormatOptions {
 /** The same statement in lines. Unparsable text stays unchanged. */
 export function formatSql(statement: string, { keywordCase = 'preserve' }: FormatOptions = {}): string {
   try {
-    return formatDialect(statement, { dialect: postgresql, expressionWidth: 80, keywordCase });
+    return joinShort(formatDialect(statement, { dialect: postgresql, expressionWidth: 80, keywordCase }));
   } catch {
     return statement;
   }
+}
+
+/** Longest part in parentheses that is put into one line. */
+const maxJoined = 56;
+const inParentheses = /\(\n *([^()]*(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)[^()]*)*)\n *\)/g;
+
+/** Short subqueries in one line, which the formatter spreads over five, as `(select auth.uid())`, with the parentheses around. */
+function joinShort(text: string): string {
+  const joined = text.replace(inParentheses, (whole, inside: string) => {
+    const lines = inside.split('\n');
+    // A comment, or a text of several lines, would become another one.
+    const isPlain = lines.every((line) => !/--|\$\$/.test(line) && line.split(/['"]/).length % 2 === 1);
+    if (!isPlain || (lines.length > 1 && !/^select$/i.test(lines[0]!))) return whole;
+    const line = `(${lines.map((each) => each.trim()).join(' ')})`;
+    return line.length <= maxJoined ? line : whole;
+  });
+  return joined === text ? text : joinShort(joined);
 }
 
 /** Longer ones have lines. */
