@@ -49,6 +49,18 @@ test('a page that is first opened while the database is away shows what it has w
   await expectPagesBack(studio, ['Data', 'GraphQL', 'Emails', 'Live']);
 });
 
+test('a page that fails before /ready has noticed that the database is away says so, and reads again when it is back', async () => {
+  const { page } = await studio.visit('emails');
+  await page.getByRole('heading', { name: 'Emails' }).waitFor();
+  await page.route('**/ready', (route) => route.fulfill({ json: { status: 'ready' } }), { times: 1 });
+  const giveBack = takeDatabase(studio);
+  await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
+  await notice(page).waitFor();
+  giveBack();
+  await page.getByText('No email yet').waitFor();
+  await notice(page).waitFor({ state: 'detached' });
+});
+
 test('code that could not be loaded is loaded again, also where the server is back before anybody has noticed', async () => {
   const { page } = await studio.visit('home', { isFirst: true });
   await page.getByText(/PostgreSQL \d+/).waitFor();

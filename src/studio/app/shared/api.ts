@@ -87,13 +87,15 @@ export function unreachable(): ApiError {
 
 /** A failure of the server itself says why, if no request can be answered now. */
 export async function explainError(error: ApiError): Promise<ApiError> {
-  const reason = await findReason(error.status);
+  const reason = await findReason(error.status, error.message);
   return reason === null ? error : new ApiError(error.status, error.code, reason);
 }
 
 /** Why no request can be answered now, after one that failed with this status; null: another cause. */
-export async function findReason(status: number): Promise<string | null> {
-  const reason = status < 500 ? null : await findOutage();
+export async function findReason(status: number, message: string = isSilent): Promise<string | null> {
+  if (status < 500) return null;
+  // The database may have gone after `/ready` has looked, or be back already: what failed is asked for again.
+  const reason = (await findOutage()) ?? (status === 503 ? message : null);
   if (reason !== null) noteOutage(reason);
   return reason;
 }
