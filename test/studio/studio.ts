@@ -9,9 +9,9 @@ import { afterAll, expect, onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { ref } from '../management/management.ts';
-import { openBrowser } from '../support/browser.ts';
+import { keptContexts, openBrowser } from '../support/browser.ts';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';
-import { findFreePort } from '../support/free-port.ts';
+import { findFreePort, isFreePort } from '../support/free-port.ts';
 import { anonKey, serviceKey, testConfig } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -86,9 +86,9 @@ async function openStudio(operations: readonly string[], through: (url: string) 
   const browser = await openBrowser();
   const database = await createAuthDatabase(read('examples/shop/schema.sql'), read('examples/shop/data.sql'));
   // Links in emails name the port, so it is chosen before the start.
-  const port = await findFreePort();
+  const { port, unused } = await takeOrigin();
   const url = `http://localhost:${port}`;
-  const takeTab = tabsOf(browser, url);
+  const takeTab = tabsOf(browser, url, unused);
   const start = () => startProject(database, port, examples, through);
   let gateway: Gateway = await start();
   afterAll(() => gateway.stop());
@@ -152,6 +152,23 @@ function startProject(
   return startGateway(config, { observe: () => {} });
 }
 
+/** A port, and tabs that show it and that no test uses. */
+interface Origin {
+  readonly port: number;
+  readonly unused: Page[];
+}
+
+/** One for the process: test files that share it load this file anew. */
+const registry = globalThis as unknown as { studioOrigin?: Origin };
+
+/** The port of the studio of the file before, with its tabs: a browser keeps the process of a tab for pages of one origin alone. */
+async function takeOrigin(): Promise<Origin> {
+  const known = registry.studioOrigin;
+  if (known !== undefined && (await isFreePort(known.port))) return known;
+  registry.studioOrigin = { port: await findFreePort(), unused: [] };
+  return registry.studioOrigin;
+}
+
 /** Takes a tab that no other test uses; it is as a new one, but the code that it has loaded is compiled already. */
 type TakeTab = (options: { readonly hasTouch: boolean; readonly isFirst: boolean }) => Promise<Page>;
 
@@ -159,14 +176,16 @@ type TakeTab = (options: { readonly hasTouch: boolean; readonly isFirst: boolean
 const events = ['console', 'dialog', 'pageerror', 'request', 'requestfailed', 'response'];
 
 /** Opening the studio takes half of the time where the tab, which is a process of the browser, has compiled its code before. */
-function tabsOf(browser: Browser, url: string): TakeTab {
-  const unused: Page[] = [];
+function tabsOf(browser: Browser, url: string, unused: Page[]): TakeTab {
   return async ({ hasTouch, isFirst }) => {
     const isUsual = !hasTouch && !isFirst;
     const page = (isUsual && unused.pop()) || (await (await browser.newContext({ hasTouch })).newPage());
     const context = page.context();
     onTestFinished(async ({ task }) => {
-      if (!isUsual || task.result?.state === 'fail') return context.close();
+      if (!isUsual || task.result?.state === 'fail') {
+        keptContexts.delete(context);
+        return context.close();
+      }
       for (const event of events) page.removeAllListeners(event);
       await page.unrouteAll({ behavior: 'ignoreErrors' });
       await Promise.all(context.pages().map((other) => other !== page && other.close()));
@@ -174,6 +193,7 @@ function tabsOf(browser: Browser, url: string): TakeTab {
       // A page of the same origin, or the process would not be kept.
       await page.goto(`${url}/health`);
       await page.evaluate(() => [localStorage, sessionStorage].map((kept) => kept.clear()));
+      keptContexts.add(context);
       unused.push(page);
     });
     return page;

@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import chromium, { inflate } from '@sparticuz/chromium';
-import { type Browser, chromium as playwright } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
 import { atEnd } from './when-over.ts';
 
 const args = [
@@ -27,13 +27,18 @@ const args = [
 const patienceMs = 60_000;
 
 /** One for the process: test files that share it load this file anew. */
-const registry = globalThis as unknown as { testBrowser?: Promise<Browser> };
+const registry = globalThis as unknown as { testBrowser?: Promise<Browser>; keptContexts?: Set<BrowserContext> };
+
+registry.keptContexts ??= new Set();
+/** Contexts that outlive the test file: who adds one closes it, or leaves it to the end of the process. */
+export const { keptContexts } = registry as { readonly keptContexts: Set<BrowserContext> };
 
 /** The browser of this process, which ends with it. What the test file opens in it is closed after the file. */
 export async function openBrowser(): Promise<Browser> {
   registry.testBrowser ??= launch();
   const browser = await registry.testBrowser;
-  atEnd(() => Promise.all(browser.contexts().map((context) => context.close())));
+  const closeAll = () => browser.contexts().map((context) => keptContexts.has(context) || context.close());
+  atEnd(() => Promise.all(closeAll()));
   return browser;
 }
 

@@ -8,8 +8,13 @@ import { createServer } from 'node:net';
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
-    if ((await isFree(port, 'localhost')) && (await isFree(port, '127.0.0.1'))) return port;
+    if (await isFreePort(port)) return port;
   }
+}
+
+/** Whether nothing listens on it. */
+export async function isFreePort(port: number): Promise<boolean> {
+  return (await isFree(port, 'localhost')) && (await isFree(port, '127.0.0.1'));
 }
 
 /** A port that nobody is given, and where nobody listens. */
