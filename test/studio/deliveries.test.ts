@@ -48,7 +48,6 @@ test('emails are listed with their state, filtered, and lead to their users, who
     .poll(() => table.getByRole('row', { name: 'Confirm sign-up' }).textContent())
     .toMatch(/Confirm sign-up en.*550 5.1.1 No such user/);
   await expect.poll(() => page.url()).toContain('state=failed');
-  expect(await violations(page)).toEqual([]);
   await table.getByRole('link', { name: 'a***@mail.test' }).click();
   await page.getByRole('region', { name: 'Emails to this user' }).getByText('550 5.1.1 No such user').waitFor();
   await page.getByRole('link', { name: 'All emails to this user' }).click();
@@ -105,7 +104,6 @@ test('an email that waits is listed with the time of its next attempt, and a tes
   await row.waitFor();
   // No server has answered.
   expect(await row.getByRole('cell').last().textContent()).toBe('');
-  expect(await violations(page)).toEqual([]);
 });
 
 test('with a mail server the page of the inbox leads here, and seldom asks for the inbox', async () => {
