@@ -131,10 +131,18 @@ test('a visitor types the key, runs the example and sees the answer; nothing is 
   await page.screenshot({ path: screenshot });
 });
 
-test('a subscription shows each answer, ends on the server when it is stopped, and says what is wrong with it', async () => {
-  const gateway = await testGateway(shop, { localProject: true, anonKey, exampleOperations: examples });
+test('a local project has its key filled in; an example brings its variables along; loaded again after a run the page has the same tabs, and the operation in the editor; a subscription shows each answer, ends on the server when it is stopped, and says what is wrong with it', async () => {
+  const gateway = await testGateway(shop, { localProject: true, anonKey, exampleOperations: [read(withVariables)] });
   const { page, problems } = await visit(gateway.url);
-  await expect.poll(() => editorText(page), { timeout: 90_000 }).not.toBe('');
+  await expect.poll(() => page.getByLabel('API key').inputValue()).toBe(anonKey);
+  await expect.poll(() => focused(page)).toBe('token');
+  await run(page, '"excerpt"');
+  const stored = () => page.evaluate(() => localStorage.getItem('graphiql:tabState'));
+  await expect.poll(stored).toContain('postCollection');
+  await page.reload();
+  await expect.poll(() => editorText(page)).toContain('BlogPost');
+  await expect.poll(() => page.getByRole('tab').count()).toBe(1);
+
   const type = async (operation: string) => {
     await page.locator('.graphiql-query-editor .CodeMirror').click();
     await page.keyboard.press('ControlOrMeta+A');
@@ -158,19 +166,6 @@ test('a subscription shows each answer, ends on the server when it is stopped, a
   await run(page, 'nowhere');
   expect(subscriptions()).toBe(0);
   expect(problems).toEqual([]);
-});
-
-test('a local project has its key filled in; an example brings its variables along; loaded again after a run the page has the same tabs, and the operation in the editor', async () => {
-  const gateway = await testGateway(shop, { localProject: true, anonKey, exampleOperations: [read(withVariables)] });
-  const { page } = await visit(gateway.url);
-  await expect.poll(() => page.getByLabel('API key').inputValue()).toBe(anonKey);
-  await expect.poll(() => focused(page)).toBe('token');
-  await run(page, '"excerpt"');
-  const stored = () => page.evaluate(() => localStorage.getItem('graphiql:tabState'));
-  await expect.poll(stored).toContain('postCollection');
-  await page.reload();
-  await expect.poll(() => editorText(page)).toContain('BlogPost');
-  await expect.poll(() => page.getByRole('tab').count()).toBe(1);
 });
 
 test('where introspection is off the page says how to enable it, and operations still run', async () => {
