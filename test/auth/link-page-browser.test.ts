@@ -143,17 +143,14 @@ const flows: Readonly<Record<string, readonly [type: string, ask: Ask]>> = {
   ],
 };
 
-const implicitWays = [
-  ['implicit', 'link'],
-  ['implicit', 'code'],
+const cases = [
+  ...Object.keys(flows).map((kind) => [kind, 'implicit', 'link'] as const),
+  ['confirmation', 'pkce', 'link'],
+  // The client itself is given the code, whichever its flow.
+  ['confirmation', 'implicit', 'code'],
+  // The built-in invitation has no code.
+  ['invite', 'implicit', 'code'],
 ] as const;
-/** The client itself is given the code, whichever its flow. */
-const ways = [...implicitWays, ['pkce', 'link']] as const;
-
-const cases = Object.keys(flows).flatMap((kind) =>
-  // An invitation begins without a browser, so it has no PKCE.
-  (kind === 'invite' ? implicitWays : ways).map(([flow, by]) => [kind, flow, by] as const),
-);
 
 test.each(cases)('after a scanner, %s signs in (%s) by %s', async (kind, flow, by) => {
   const auth = await serve();
@@ -177,7 +174,10 @@ test.each(cases)('after a scanner, %s signs in (%s) by %s', async (kind, flow, b
   expect(app.url()).not.toContain('access_token');
 });
 
-test.each(ways)('after a scanner, a new address is confirmed at both (%s) by %s', async (flow, by) => {
+test.each([
+  ['pkce', 'link'],
+  ['implicit', 'code'],
+] as const)('after a scanner, a new address is confirmed at both (%s) by %s', async (flow, by) => {
   const auth = await serve();
   const [email, next] = [`old.${flow}.${by}@x.test`, `new.${flow}.${by}@x.test`];
   await known(auth, email);
