@@ -2,10 +2,8 @@
  * What the blocks of a page run on: a database of its own with the auth tables and the schema-change trigger, a whole
  * gateway, a folder, and programs that are found under the names that the page calls them by.
  */
-import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { installWatch } from '../../src/cli/init/watch-setup.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -14,8 +12,9 @@ import { ref, usePool } from '../management/management.ts';
 import { installAuthTables, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { programs } from '../support/bundle-programs.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { copyDatabase, createDatabase, runOnServer, type TestDatabase } from '../support/postgres.ts';
 import { clientScript } from '../support/supabase-js.ts';
+import type { Page } from './parse-page.ts';
 
 /** The checkout. */
 export const root = join(import.meta.dirname, '../..');
@@ -25,7 +24,8 @@ const accessToken = 'sbp_0123456789012345678901234567890123456789';
 /** Where a page runs. */
 export interface PageWorld {
   readonly database: TestDatabase;
-  readonly auth: TestAuth;
+  /** Null where no block asks the gateway. */
+  readonly auth: TestAuth | null;
   readonly directory: string;
   /** Variables that the page may name: keys, tokens, the connection. */
   readonly environment: Readonly<Record<string, string>>;
@@ -38,6 +38,8 @@ export interface PageWorld {
 /**
  * A database as pages begin with, made once: with the auth tables, the schema-change trigger and the given SQL. It is gone after
  * the test file.
+ *
+ * @returns Its name.
  */
 export async function createTemplate(...sql: readonly string[]): Promise<string> {
   const database = await createDatabase(...sql);
@@ -46,54 +48,24 @@ export async function createTemplate(...sql: readonly string[]): Promise<string>
   await installAuthTables(database);
   await usePool(database, (pool) => installWatch(pool, 'authenticator'));
   // Only what nobody is connected to can be copied.
-  const [url, name] = [database.url, database.name];
-  await runOnServer(url, `alter database ${name} with allow_connections false`);
-  await runOnServer(url, `select pg_terminate_backend(a.pid) from pg_stat_activity a where a.datname = '${name}'`);
-  return url;
+  const { name } = database;
+  await runOnServer(`alter database ${name} with allow_connections false`);
+  await runOnServer(`select pg_terminate_backend(a.pid) from pg_stat_activity a where a.datname = '${name}'`);
+  return name;
 }
 
-/** A copy of a template, which is gone after the test. */
-async function copyTemplate(template: string): Promise<TestDatabase> {
-  const name = `t_${randomBytes(6).toString('hex')}`;
-  await runOnServer(template, `create database ${name} template ${new URL(template).pathname.slice(1)}`);
-  // Settings of a database are not copied with it.
-  await runOnServer(template, `alter database ${name} set timezone = 'UTC'`);
-  const urlAs = (role: string, password: string) =>
-    Object.assign(new URL(template), { pathname: `/${name}`, username: role, password }).href;
-  const { username, password } = new URL(template);
-  const url = urlAs(username, password);
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
-  pool.on('error', () => {});
-  onTestFinished(async () => {
-    await pool.end();
-    await runOnServer(template, `drop database ${name} with (force)`);
-  });
-  return {
-    url,
-    name,
-    urlAs,
-    async query<T>(text: string, values?: readonly unknown[]): Promise<T[]> {
-      const result: unknown = values ? await pool.query(text, [...values]) : await pool.query(text);
-      return ((Array.isArray(result) ? result.at(-1) : result) as { rows: T[] }).rows;
-    },
-  };
-}
+/** Where the gateway of a page is, as the page writes it. */
+const writtenUrl = 'http://localhost:54321';
 
-/** Runs a statement beside the database of a connection string, as its superuser. */
-async function runOnServer(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: Object.assign(new URL(url), { pathname: '/postgres' }).href });
-  await client.connect();
-  await client.query(statement).finally(() => client.end());
-}
-
-/** Starts what a page runs on; it stops when the test has ended. */
-export async function startPageWorld(template: string, given: Partial<Config> = {}): Promise<PageWorld> {
-  const database = await copyTemplate(template);
+/** Starts what a page runs on, with a gateway where a block asks one; it stops when the test has ended. */
+export async function startPageWorld(template: string, page: Page, given: Partial<Config> = {}): Promise<PageWorld> {
+  const database = await copyDatabase(template, [], onTestFinished);
   const site = { site_url: 'http://localhost:3000', uri_allow_list: 'http://localhost:3000/**', smtp_max_frequency: 0 };
-  const auth = await testAuth(database, site, { projectRef: ref, accessToken, localProject: true, ...given });
+  const options = { projectRef: ref, accessToken, localProject: true, ...given };
+  const auth = asksGateway(page) ? await testAuth(database, site, options) : null;
   const directory = temporaryDirectory();
   const addresses: readonly (readonly [string, string])[] = [
-    ['http://localhost:54321', auth.url],
+    [writtenUrl, auth?.url ?? writtenUrl],
     ['postgresql://postgres:PASSWORD@localhost:5432/shop', database.url],
     ['postgresql://authenticator:PASSWORD@localhost:5432/shop', database.urlAs('authenticator', 'test')],
     ['PROJECT_REF', ref],
@@ -116,6 +88,15 @@ export async function startPageWorld(template: string, given: Partial<Config> = 
     toReal: (text) => addresses.slice(0, 3).reduce((rest, [written, real]) => rest.replaceAll(written, real), text),
     toWritten: (text) => addresses.reduce((rest, [written, real]) => rest.replaceAll(real, written), text),
   };
+}
+
+function asksGateway({ parts }: Page): boolean {
+  return parts.some(
+    (part) =>
+      part.kind === 'code' &&
+      part.notRun === null &&
+      (['graphql', 'js'].includes(part.language) || part.body.includes(writtenUrl)),
+  );
 }
 
 /** `pgreflect` and `npx pgreflect` of the checkout, and the published client for what a page imports. */

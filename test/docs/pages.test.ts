@@ -28,7 +28,7 @@ test.each(pages)('$path does what it says', async ({ path, text }) => {
   const database = page.runsOn.replace(withDocuments, '');
   expect(Object.keys(templates)).toContain(database);
   const trusted = { trustedDocuments: join(root, 'examples/shop/queries'), trustedOnly: true };
-  const world = await startPageWorld(templates[database]!, page.runsOn === database ? {} : trusted);
+  const world = await startPageWorld(templates[database]!, page, page.runsOn === database ? {} : trusted);
   await expect(await runPage(page, world)).toMatchFileSnapshot(join(root, path));
 });
 

@@ -118,7 +118,7 @@ async function ask(operation: string, { auth }: PageWorld): Promise<unknown> {
   const role = note('role');
   const claims = JSON.parse(note('claims') ?? '{}') as object;
   const isSubscription = /^subscription\b/m.test(operation);
-  const response = await fetch(`${auth.url}/graphql/v1`, {
+  const response = await fetch(`${auth?.url}/graphql/v1`, {
     method: 'POST',
     headers: {
       apikey: note('key') === 'service' ? serviceKey : await token({ role: 'anon' }),

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { atEnd } from './when-over.ts';
+import { atEnd, type WhenOver } from './when-over.ts';
 
 /** A database of one test file, reached as superuser. */
 export interface TestDatabase {
@@ -78,7 +78,18 @@ async function connectMaker(): Promise<Maker> {
   return { client, strategy: rows[0]!.version >= 150_000 ? 'strategy file_copy' : '' };
 }
 
-async function copyDatabase(template: string, sql: readonly string[]): Promise<TestDatabase> {
+/** Runs a statement beside the databases, as superuser. */
+export async function runOnServer(statement: string): Promise<void> {
+  maker ??= connectMaker();
+  await (await maker).client.query(statement);
+}
+
+/** Creates a copy of a database that nobody is connected to, runs the SQL in it and drops it after the test file, unless told otherwise. */
+export async function copyDatabase(
+  template: string,
+  sql: readonly string[] = [],
+  whenOver: WhenOver = atEnd,
+): Promise<TestDatabase> {
   const name = `t_${randomBytes(6).toString('hex')}`;
   maker ??= connectMaker();
   const { client, strategy } = await maker;
@@ -89,7 +100,7 @@ async function copyDatabase(template: string, sql: readonly string[]): Promise<T
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
   pool.on('error', () => {});
-  atEnd(async () => {
+  whenOver(async () => {
     await pool.end();
     await client.query(`drop database if exists ${name} with (force)`);
   });
