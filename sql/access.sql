@@ -31,7 +31,7 @@ unreachable (oid) as (
   join pg_catalog.pg_rewrite r on r.oid = d.objid
 ),
 columns as materialized (
-  select a.attrelid, a.attname, a.attnum, a.attacl
+  select a.attrelid, a.attname, a.attnum, a.attacl, a.atttypid
   from pg_catalog.pg_attribute a
   where a.attrelid = any (array(select t.oid from tables t)) and a.attnum > 0 and not a.attisdropped
 )
@@ -54,6 +54,18 @@ select
         when t.relkind = 'm' or t.oid in (select u.oid from unreachable u) then 0
         else pg_catalog.pg_relation_is_updatable(t.oid, true) end,
       'columns', (select coalesce(pg_catalog.json_agg(a.attname order by a.attnum), '[]') from columns a where a.attrelid = t.oid),
+      'uuidColumns', (
+        select coalesce(pg_catalog.json_agg(a.attname order by a.attnum), '[]') from columns a
+        where a.attrelid = t.oid and a.atttypid = 'pg_catalog.uuid'::pg_catalog.regtype),
+      'references', (
+        select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+          'column', a.attname, 'object', pg_catalog.format('%I.%I', n.nspname, c.relname), 'key', k.attname) order by a.attnum, f.conname), '[]')
+        from pg_catalog.pg_constraint f
+        join columns a on a.attrelid = f.conrelid and a.attnum = f.conkey[1]
+        join pg_catalog.pg_class c on c.oid = f.confrelid
+        join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+        join pg_catalog.pg_attribute k on k.attrelid = f.confrelid and k.attnum = f.confkey[1]
+        where f.conrelid = t.oid and f.contype = 'f' and pg_catalog.cardinality(f.conkey) = 1),
       'roles', (
         select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
           'role', r.rolname,

@@ -106,6 +106,23 @@ test('a right says who was granted it: the role, a role that it is in, or everyb
   expect(anon.select).toEqual({ rows: 'none', lacks: 'grant' });
 });
 
+test('a table says which columns may hold the id of a user, and what its foreign keys of one column reference', async () => {
+  await database.query(`
+    create table hidden.part (a int, b int, primary key (a, b));
+    create table "Odd Owner" (
+      id int primary key, member uuid references auth.users (id), a int, b int, note_id bigint references note (id),
+      foreign key (a, b) references hidden.part)`);
+  const { call } = await open();
+  const { body } = await call({ path });
+  expect(body.tables.find(({ name }: { readonly name: string }) => name === 'Odd Owner')).toMatchObject({
+    uuidColumns: ['member'],
+    references: [
+      { column: 'member', object: 'auth.users', key: 'id' },
+      { column: 'note_id', object: 'public.note', key: 'id' },
+    ],
+  });
+});
+
 test('the access overview agrees with what PostgreSQL lets each role do', async () => {
   const { call } = await open();
   const { body } = await call({ path });

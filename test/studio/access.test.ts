@@ -2,8 +2,10 @@
  * The page Access in a real browser: what roles may do, why not, and the SQL that changes it.
  */
 import { beforeAll, expect, test, vi } from 'vitest';
+import type { AccessOverview } from '../../src/management/access/access-schemas.ts';
 import { type AccessScope, accessScopes, usualScopes } from '../../src/management/tokens/access-tokens.ts';
-import { addToken } from '../management/management.ts';
+import { draftPolicy } from '../../src/studio/app/pages/access/policy-draft.ts';
+import { addToken, ref } from '../management/management.ts';
 import {
   accessToken,
   faultsInBothLooks,
@@ -32,6 +34,24 @@ beforeAll(async () => {
     create policy "only ""mine""" on "Odd ""Name" as restrictive for update to authenticated using (
       "limit" > 0 and exists (select from diary d where d.id = "Odd ""Name".id and d.user_id = auth.uid()) and note <> '')
       with check ("limit" < 1000);
+    create table rating (id int primary key, user_id int, stars int);
+    alter table rating enable row level security;
+    grant select on rating to authenticated;
+    create table pet (id int primary key, breeder_id uuid, keeper uuid references auth.users (id));
+    create table profile (id uuid primary key references auth.users (id), name text);
+    create table essay (id int primary key, author_id uuid references profile (id));
+    create table chapter (id int primary key, essay int references essay (id));
+    grant select on essay to authenticated;
+    create table shelf (id int primary key, member uuid);
+    create policy members on shelf for insert to authenticated with check ((select auth.uid()) = member);
+    create policy "authenticated reads own rows" on shelf for select to authenticated using (id = 1);
+    create table box (id int primary key, member uuid);
+    create table notice (id int primary key, state int, spam bool);
+    alter table notice enable row level security;
+    grant select on notice to anon, authenticated;
+    create policy drafts on notice for select to authenticated using (state = 1);
+    create policy published on notice for select using (state = 2);
+    create policy "no spam" on notice as restrictive for select to anon, authenticated using (not spam);
     create table long_policy (id int primary key);
     create policy "very long" on long_policy using (id::text <> '${'x'.repeat(11_000)}');
     create view diary_titles as select id, body from diary;
@@ -127,7 +147,87 @@ test('whoever has the scope applies the collected SQL, all or none, and sees its
   await statement.fill(right);
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByText('The statements have run.').waitFor();
-  await page.getByRole('button', { name: 'Draft a policy delete anon' }).waitFor();
+  const draft = page.getByRole('button', { name: 'Draft a policy delete anon' });
+  await draft.click();
+  await page.getByText('In the changes').waitFor();
+  expect(await page.getByText('The statements have run.').count()).toBe(0);
+});
+
+test('what a draft leaves open is asked for before it can be applied', async () => {
+  const { page } = await studio.visit('', { entry: 'stranger' });
+  await page.getByLabel('Access token').fill(await addToken(studio.database, { scopes: accessScopes }));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation').waitFor();
+  await page.goto(`${studio.url}/studio/access/public/rating?role=authenticated`);
+  await page.getByRole('button', { name: 'Draft a policy select authenticated' }).click();
+  await page.getByRole('button', { name: 'Changes 1' }).click();
+  await page.getByText('Statement 1, line 3 lets no row pass yet.').waitFor();
+  const apply = page.getByRole('button', { name: 'Apply' });
+  expect([await apply.isDisabled(), await violations(page)]).toEqual([true, []]);
+  await page.getByRole('button', { name: 'Write it' }).click();
+  await page.keyboard.type('stars > 3');
+  expect(await page.getByRole('textbox', { name: 'Statement 1' }).inputValue()).toBe(
+    'create policy "authenticated reads some rows" on public.rating\n  for select to authenticated\n  using (stars > 3);',
+  );
+  await apply.click();
+  await page.getByText('The rows that “authenticated reads some rows” lets pass.').waitFor();
+});
+
+test('a draft lets the rows of the caller pass where policies, columns or foreign keys say whose they are', async () => {
+  const response = await fetch(`${studio.url}/v1/projects/${ref}/access`, {
+    headers: { authorization: `Bearer ${accessToken}` },
+  });
+  const overview = (await response.json()) as AccessOverview;
+  const role = overview.roles.find(({ name }) => name === 'authenticated')!;
+  const draft = (name: string, action: 'select' | 'insert' | 'update', anon = 'anon') =>
+    draftPolicy({ overview, table: overview.tables.find((table) => table.name === name)!, role, anon }, action);
+  const drafts = {
+    keeper: draft('pet', 'select'),
+    profile: draft('essay', 'update'),
+    'foreign keys': draft('chapter', 'select'),
+    'as other tables': draft('box', 'insert'),
+    'as other commands': draft('diary', 'update'),
+    'as the shop': draft('review', 'select'),
+    'nothing new': draft('diary', 'select'),
+    'not by a number': draft('rating', 'insert'),
+    'no id of a visitor': draft('pet', 'select', 'authenticated'),
+    'a name that is there': draft('shelf', 'select'),
+  };
+  expect(drafts).toMatchInlineSnapshot(`
+    {
+      "a name that is there": "create policy "authenticated reads own rows 2" on public.shelf
+      for select to authenticated
+      using ((( SELECT auth.uid() AS uid)) = member);",
+      "as other commands": "create policy "authenticated updates own rows" on public.diary
+      for update to authenticated
+      using (user_id = (( SELECT auth.uid() AS uid)));",
+      "as other tables": "create policy "authenticated inserts own rows" on public.box
+      for insert to authenticated
+      with check (member = (select auth.uid()));",
+      "as the shop": "create policy "authenticated reads own rows" on public.review
+      for select to authenticated
+      using (customer_id in (select id from public.customer where user_id = (( SELECT (NULLIF(current_setting('request.jwt.claims'::text, true), ''::text)::json ->> 'sub'::text)::uuid AS uuid))));",
+      "foreign keys": "create policy "authenticated reads own rows" on public.chapter
+      for select to authenticated
+      using (essay in (select id from public.essay where author_id = (select auth.uid())));",
+      "keeper": "create policy "authenticated reads own rows" on public.pet
+      for select to authenticated
+      using (keeper = (select auth.uid()));",
+      "no id of a visitor": "create policy "authenticated reads some rows" on public.pet
+      for select to authenticated
+      using (false /* which rows? by id, breeder_id, keeper */);",
+      "not by a number": "create policy "authenticated inserts some rows" on public.rating
+      for insert to authenticated
+      with check (false /* which rows? by id, user_id, stars */);",
+      "nothing new": "create policy "authenticated reads some rows" on public.diary
+      for select to authenticated
+      using (false /* which rows? by id, user_id, body */);",
+      "profile": "create policy "authenticated updates own rows" on public.essay
+      for update to authenticated
+      using (author_id = (select auth.uid()));",
+    }
+  `);
+  for (const sql of Object.values(drafts)) await studio.database.query(`begin; ${sql} rollback`);
 });
 
 test('whose token lacks the scope learns in the dialog how to get one, and applies with it what was collected', async () => {
@@ -165,8 +265,36 @@ test('a policy is drafted for a role that policies concern, beside those that ar
   await policies.getByRole('button', { name: 'Draft a policy for authenticated' }).click();
   await page.getByRole('button', { name: 'Changes 1' }).click();
   expect(await page.getByRole('textbox', { name: 'Statement 1' }).inputValue()).toBe(
-    'create policy "authenticated reads own rows" on public.diary\n  for select to authenticated\n  using (user_id = (select auth.uid()));',
+    'create policy "authenticated reads some rows" on public.diary\n  for select to authenticated\n  using (false /* which rows? by id, user_id, body */);',
   );
+});
+
+test('who narrows what is read learns that policies add up, and whom a rewrite concerns', async () => {
+  const { page } = await studio.visit('access/public/notice?role=authenticated');
+  await page.getByText('The rows that “drafts” or “published” lets pass, if they pass “no spam”, too.').waitFor();
+  await page.getByText('To let fewer pass, rewrite the one that lets them.').waitFor();
+  expect(await page.getByRole('button', { name: 'Rewrite drafts' }).getAttribute('aria-haspopup')).toBe(null);
+  await page.getByRole('button', { name: 'Rewrite published' }).click();
+  await page.getByRole('menuitem', { name: 'For every role, also anon' }).waitFor();
+  await page.getByRole('menuitem', { name: 'For authenticated alone' }).click();
+  await page.getByRole('button', { name: 'Drop no spam' }).click();
+  await page.getByRole('menuitem', { name: 'For anon and authenticated' }).click();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Changes 2' }).click();
+  const statements = await page
+    .getByRole('textbox', { name: /^Statement/ })
+    .evaluateAll((all) => all.map((each) => (each as HTMLTextAreaElement).value));
+  expect(statements).toEqual([
+    [
+      '-- Add other roles of the database that need the policy.',
+      'alter policy published on public.notice to anon;',
+      'create policy "published for authenticated" on public.notice',
+      '  for select to authenticated',
+      '  using (state = 2);',
+    ].join('\n'),
+    'drop policy "no spam" on public.notice;',
+  ]);
+  await studio.database.query(statements.join('\n'));
 });
 
 test('a view that reads past row security is marked, and functions say whose rights they have', async () => {

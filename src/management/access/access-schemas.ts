@@ -53,6 +53,11 @@ const table = objectOf({
   kind: oneOf('table', 'partitioned_table', 'view', 'materialized_view', 'foreign_table'),
   owner: text,
   columns: listOf(text),
+  uuidColumns: about(listOf(text), 'Those of the type `uuid`, which ids of users have.'),
+  references: about(
+    listOf(objectOf({ column: text, object: about(text, 'The other table, as SQL writes it.'), key: text })),
+    'Foreign keys of one column, also to tables that are not exposed, and the column there.',
+  ),
   rowSecurity: flag,
   isForced: about(flag, 'Row security concerns the owner, too.'),
   runsAs: about(

@@ -56,6 +56,8 @@ interface TableRow {
   readonly invoker: boolean;
   readonly writable: number;
   readonly columns: readonly string[];
+  readonly uuidColumns: readonly string[];
+  readonly references: AccessTable['references'];
   readonly roles: readonly RoleRow[];
   readonly policies: readonly PolicyRow[];
 }
@@ -108,7 +110,8 @@ function inOrder<T>(all: readonly T[], order: readonly string[], nameOf: (one: T
 }
 
 function toTable(table: TableRow, order: readonly string[]): AccessTable {
-  const { schema, name, object, kind, owner, ownerBypasses, columns, rowSecurity, forced, invoker, policies } = table;
+  const { kind, rowSecurity, forced, invoker, policies } = table;
+  const { schema, name, object, owner, ownerBypasses, columns, uuidColumns, references } = table;
   const rights = inOrder(table.roles, order, ({ role }) => role).map((role) => {
     const right = (command: Command) => rightOf(table, role, command);
     return {
@@ -128,6 +131,8 @@ function toTable(table: TableRow, order: readonly string[]): AccessTable {
     owner,
     ownerBypasses,
     columns,
+    uuidColumns,
+    references,
     rowSecurity,
     isForced: forced,
     runsAs: kind === 'v' ? (invoker ? 'caller' : 'owner') : null,

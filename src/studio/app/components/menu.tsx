@@ -11,15 +11,20 @@ interface MenuAction {
 
 interface MenuProps {
   readonly label: string;
+  /** What it concerns, for those who do not see where it stands. */
+  readonly what?: string;
   /** In groups, with a line between them. */
   readonly groups: readonly (readonly MenuAction[])[];
 }
 
 /** The button and its menu. */
-export function Menu({ label, groups }: MenuProps) {
+export function Menu({ label, what, groups }: MenuProps) {
   return (
     <Base.Root>
-      <Base.Trigger>{label}</Base.Trigger>
+      <Base.Trigger>
+        {label}
+        {what !== undefined && <span className="visually-hidden"> {what}</span>}
+      </Base.Trigger>
       <Base.Portal>
         <Base.Positioner className="menu-place" sideOffset={4} align="end">
           <Base.Popup className="menu-popup">

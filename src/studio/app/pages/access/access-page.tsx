@@ -35,6 +35,8 @@ export function AccessPage() {
   const [said, setSaid] = useState<readonly string[] | null>(null);
   const [applied, setApplied] = useState(0);
   const count = useStore(sqlChanges).length;
+  // What has run is another list.
+  if (said !== null && count > 0) setSaid(null);
   const wanted = query.get('q') ?? '';
   const find = (text: string): void => {
     const next = new URLSearchParams(query);
@@ -86,6 +88,7 @@ function Access({ wanted, applied }: { readonly wanted: string; readonly applied
     async (signal) => (await askProject<AccessOverview>('access', { signal })).body,
   );
   useTableCommands(overview);
+  if (now.kind === 'none') return null;
   if (overview === null) return <Waiting what="access rights" problem={problem} />;
   const view = views.find(({ name }) => name === query.get('view'))?.name ?? 'tables';
   const chosen = overview.tables.find(({ schema, name }) => schema === segments[1] && name === segments[2]);
@@ -100,7 +103,7 @@ function Access({ wanted, applied }: { readonly wanted: string; readonly applied
         onChoose={(name) => goTo(name === 'tables' ? 'access' : `access?view=${name}`)}
         end={view === 'tables' ? <Legend /> : undefined}
       >
-        {view === 'try' && now.kind !== 'none' && <TryAs roles={now.project.roles} />}
+        {view === 'try' && <TryAs roles={now.project.roles} />}
         {view === 'functions' && <Functions overview={overview} wanted={wanted} />}
         {view === 'tables' && overview.tables.length === 0 && (
           <Empty title="No tables yet">
@@ -118,7 +121,13 @@ function Access({ wanted, applied }: { readonly wanted: string; readonly applied
             {chosen === undefined ? (
               <p className="unchosen soft">Choose a table to see why a role may do what it may.</p>
             ) : (
-              <TableAccess overview={overview} table={chosen} role={query.get('role') ?? ''} query={query} />
+              <TableAccess
+                overview={overview}
+                table={chosen}
+                role={query.get('role') ?? ''}
+                query={query}
+                anon={now.project.roles.anon}
+              />
             )}
           </div>
         )}

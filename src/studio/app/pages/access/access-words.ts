@@ -51,13 +51,31 @@ export function explain(table: AccessTable, role: string, action: Action, right:
       return `Row security is on, and no policy lets ${role} ${word} rows.${columns}${by}`;
     default:
   }
-  if (right.policies !== undefined) {
-    const names = right.policies.map((name) => `“${name}”`).join(', ');
-    return `${right.rows === 'all' ? 'All rows, by' : 'The rows that'} ${names}${right.rows === 'all' ? '.' : ' lets pass.'}${columns}${by}`;
-  }
+  if (right.policies !== undefined) return `${explainPolicies(table, right, right.policies)}${columns}${by}`;
   const isExempt = table.rights.find((each) => each.role === role)?.isExempt === true;
   const why = table.rowSecurity && isExempt ? `, because row security does not concern ${role}` : '';
   return `All rows${why}.${columns}${by}`;
+}
+
+/** Any permissive policy is enough, and every restrictive one has to agree. */
+function explainPolicies({ policies }: AccessTable, { rows }: AccessRight, deciding: readonly string[]): string {
+  const named = (isPermissive: boolean, conjunction: string): string =>
+    new Intl.ListFormat('en', { type: conjunction === 'or' ? 'disjunction' : 'conjunction' }).format(
+      policies
+        .filter((policy) => policy.isPermissive === isPermissive && deciding.includes(policy.name))
+        .map(({ name }) => `“${name}”`),
+    );
+  const permissive = named(true, 'or');
+  const restrictive = named(false, 'and');
+  if (rows === 'all') return `All rows, by ${permissive}.`;
+  return `The rows that ${permissive} lets pass${restrictive === '' ? '' : `, if they pass ${restrictive}, too`}.`;
+}
+
+/** Whether policies let rows pass for the role, so that another one can only add some. */
+export function hasPermissive({ rights, policies }: AccessTable, role: AccessRole): boolean {
+  const right = rights.find((each) => each.role === role.name);
+  const deciding = actions.flatMap((action) => right?.[action].policies ?? []);
+  return policies.some(({ isPermissive, name }) => isPermissive && deciding.includes(name));
 }
 
 /** A warning about the table as a whole; null: none. */
@@ -80,8 +98,14 @@ export interface Remedy {
   readonly sql: string;
 }
 
-/** What gives a right that is missing, or takes one that is there. */
-export function remedyOf(table: AccessTable, role: AccessRole, action: Action, right: AccessRight): Remedy | null {
+/** What gives a right that is missing, or takes one that is there. @param draft Of a policy. */
+export function remedyOf(
+  table: AccessTable,
+  role: AccessRole,
+  action: Action,
+  right: AccessRight,
+  draft: () => string,
+): Remedy | null {
   const { object, schema } = table;
   switch (right.lacks) {
     case 'usage':
@@ -89,7 +113,7 @@ export function remedyOf(table: AccessTable, role: AccessRole, action: Action, r
     case 'grant':
       return { title: 'Grant', sql: `grant ${action} on ${object} to ${role.object};` };
     case 'policy':
-      return { title: 'Draft a policy', sql: policySkeleton(table, role, action) };
+      return { title: 'Draft a policy', sql: draft() };
     case 'view':
       return null;
     default:
@@ -139,11 +163,10 @@ function listed({ columns }: AccessTable, some: readonly string[]): string {
   return some.length === columns.length ? '' : ` (${some.map(quoteName).join(', ')})`;
 }
 
-/** The beginning of a further policy for the role; null where policies do not decide what it reaches. */
-export function policyDraft(table: AccessTable, role: AccessRole): Remedy | null {
+/** Whether policies decide what the role reaches. */
+export function isUnderPolicies(table: AccessTable, role: AccessRole): boolean {
   const isExempt = table.rights.find((each) => each.role === role.name)?.isExempt === true;
-  if (isExempt || (table.kind !== 'table' && table.kind !== 'partitioned_table')) return null;
-  return { title: 'Draft a policy', sql: policySkeleton(table, role, 'select') };
+  return !isExempt && (table.kind === 'table' || table.kind === 'partitioned_table');
 }
 
 /** What switches row security, or whose rights a view has. */
@@ -161,24 +184,6 @@ export function tableRemedies({ object, kind, rowSecurity, runsAs }: AccessTable
       sql: `alter table ${object} ${word} row level security;`,
     },
   ];
-}
-
-function policySkeleton({ object, columns }: AccessTable, role: AccessRole, action: Action): string {
-  const owner = columns.find((name) => /^(user|owner|author|account|profile|created_by)(_?id)?$/.test(name));
-  const condition = owner === undefined ? 'false /* which rows? */' : `${quoteName(owner)} = (select auth.uid())`;
-  const parts = {
-    select: `using (${condition})`,
-    insert: `with check (${condition})`,
-    update: `using (${condition}) with check (${condition})`,
-    delete: `using (${condition})`,
-  };
-  const name = quoteName(`${role.name} ${actionWords[action]}s own rows`);
-  return `create policy ${name} on ${object}\n  for ${action} to ${role.object}\n  ${parts[action]};`;
-}
-
-/** The statement that drops a policy. */
-export function dropPolicy({ object }: AccessTable, { name }: AccessPolicy): string {
-  return `drop policy ${quoteName(name)} on ${object};`;
 }
 
 /** Whether all of a policy is known: the API answers the beginning of long conditions. */
@@ -204,11 +209,13 @@ function inParentheses(condition: string): string {
   return `(${condition})`;
 }
 
-/** The catalog puts a condition in parentheses of its own. */
-function bare(condition: string): string {
+/** Parts of a condition. Texts and quoted names have parentheses that count for nothing. */
+export const sqlTokens = /'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]|[^'"()]+/g;
+
+/** The condition without the parentheses that the catalog puts around it. */
+export function bare(condition: string): string {
   let depth = 0;
-  // Texts and quoted names have parentheses that count for nothing.
-  for (const { 0: token, index } of condition.matchAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]/g)) {
+  for (const { 0: token, index } of condition.matchAll(sqlTokens)) {
     if (token === '(') depth += 1;
     else if (token === ')') depth -= 1;
     if (depth === 0)

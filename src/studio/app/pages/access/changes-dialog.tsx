@@ -1,5 +1,5 @@
 /** The collected SQL: to copy, to download as a migration, and to run where the token may. */
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { CommandLine } from '../../components/command-line.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -8,6 +8,7 @@ import { TokenForm } from '../../components/sign-in.tsx';
 import { useTask } from '../../shared/requests.ts';
 import { askProject, session, tokenCommand, useRunsSql } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
+import { findGap } from './policy-draft.ts';
 import { sqlChanges, toMigration } from './sql-changes.ts';
 
 interface ChangesDialogProps {
@@ -16,12 +17,25 @@ interface ChangesDialogProps {
   readonly onClose: () => void;
 }
 
+/** What says that a condition has yet to be written. */
+const gapId = 'gap-of-changes';
+
 /** The dialog. */
 export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
   const statements = useStore(sqlChanges);
   const runs = useRunsSql();
   const mayRun = runs === 'yes';
   const { problem, isBusy, run } = useTask();
+  const list = useRef<HTMLOListElement>(null);
+  const gaps = statements.map(findGap);
+  const open = gaps.findIndex((each) => each !== null);
+  const gap = gaps[open];
+  const showGap = (): void => {
+    const text = list.current?.querySelectorAll('textarea')[open];
+    if (!text || !gap) return;
+    text.focus();
+    text.setSelectionRange(gap.start, gap.end);
+  };
   const apply = async (): Promise<void> => {
     const body = { statements: toMigration(statements, new Date()).text };
     const answer = await askProject<{ readonly warnings: readonly string[] }>('database/statements', {
@@ -50,7 +64,7 @@ export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
         {runs === 'no connection' && ' To apply them here, the gateway needs --admin-database-url.'}
       </p>
       {statements.length === 0 && <p className="notice">No changes. The buttons of a table add some.</p>}
-      <ol className="stack">
+      <ol className="stack" ref={list}>
         {statements.map((sql, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a statement is its place; its text changes while one types
           <li key={index} className="sql-change">
@@ -59,6 +73,7 @@ export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
               rows={sql.split('\n').length}
               spellCheck={false}
               value={sql}
+              aria-describedby={index === open ? gapId : undefined}
               onChange={({ currentTarget }) => replace(index, currentTarget.value)}
             />
             <button type="button" onClick={() => replace(index, null)}>
@@ -67,6 +82,17 @@ export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
           </li>
         ))}
       </ol>
+      {gap && (
+        <div className="notice warning spread" id={gapId}>
+          <span>
+            Statement {open + 1}, line {gap.line} lets no row pass yet. In place of <code>{'false /* … */'}</code>,
+            write which rows: a condition such as <code>status = 'published'</code>, or <code>true</code> for all.
+          </span>
+          <button type="button" onClick={showGap}>
+            Write it
+          </button>
+        </div>
+      )}
       <Fault>{problem?.message}</Fault>
       {statements.length > 0 && (
         <div className="row end">
@@ -75,7 +101,13 @@ export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
             Download migration
           </button>
           {mayRun && (
-            <button type="button" className="primary" disabled={isBusy} onClick={() => run(apply)}>
+            <button
+              type="button"
+              className="primary"
+              disabled={isBusy || open >= 0}
+              aria-describedby={open >= 0 ? gapId : undefined}
+              onClick={() => run(apply)}
+            >
               Apply
             </button>
           )}

@@ -3,17 +3,20 @@ import { lazy, Suspense } from 'react';
 import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
 import { Choice } from '../../components/choice.tsx';
 import { Link } from '../../components/link.tsx';
+import { Menu } from '../../components/menu.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { goTo } from '../../shared/router.ts';
 import { useStore } from '../../shared/store.ts';
 import {
+  type AccessRole,
+  type Action,
   actions,
   actionWords,
-  dropPolicy,
   explain,
+  hasPermissive,
+  isUnderPolicies,
   isWhole,
   kindWords,
-  policyDraft,
   printPolicy,
   type Remedy,
   remedyOf,
@@ -22,6 +25,8 @@ import {
 } from './access-words.ts';
 import { ColumnAccess } from './column-access.tsx';
 import { placeOf } from './place-of.ts';
+import { type PolicyChange, policyChanges } from './policy-changes.ts';
+import { draftPolicy } from './policy-draft.ts';
 import { collect, sqlChanges } from './sql-changes.ts';
 
 interface TableAccessProps {
@@ -29,15 +34,17 @@ interface TableAccessProps {
   readonly table: AccessTable;
   readonly role: string;
   readonly query: URLSearchParams;
+  /** The role of callers that are not signed in. */
+  readonly anon: string;
 }
 
 /** The pane. */
-export function TableAccess({ overview, table, role: wanted, query }: TableAccessProps) {
+export function TableAccess({ overview, table, role: wanted, query, anon }: TableAccessProps) {
   const role = overview.roles.find(({ name }) => name === wanted) ?? overview.roles[0];
   const rights = table.rights.find((each) => each.role === role?.name);
   const warning = warnOf(table);
-  const draft = role === undefined ? null : policyDraft(table, role);
   if (role === undefined || rights === undefined) return null;
+  const draftOf = (action: Action) => draftPolicy({ overview, table, role, anon }, action);
   return (
     <div className="chosen table-access stack">
       <p className="to-list">
@@ -72,7 +79,7 @@ export function TableAccess({ overview, table, role: wanted, query }: TableAcces
       <Rows label={`What ${role.name} may do`} columns={['May', 'Rows', 'Why']} hasActions>
         {actions.map((action) => {
           const right = rights[action];
-          const remedy = remedyOf(table, role, action, right);
+          const remedy = remedyOf(table, role, action, right, () => draftOf(action));
           return (
             <tr key={action}>
               <th scope="row">{actionWords[action]}</th>
@@ -89,11 +96,19 @@ export function TableAccess({ overview, table, role: wanted, query }: TableAcces
       <section className="stack" aria-label="Policies">
         <div className="spread">
           <h3>Policies</h3>
-          {draft !== null && <RemedyButton remedy={draft} what={`for ${role.name}`} />}
+          {isUnderPolicies(table, role) && (
+            <RemedyButton remedy={{ title: 'Draft a policy', sql: draftOf('select') }} what={`for ${role.name}`} />
+          )}
         </div>
+        {isUnderPolicies(table, role) && hasPermissive(table, role) && (
+          <p className="soft small">
+            A row is reached if any permissive policy lets it pass: another policy adds rows. To let fewer pass, rewrite
+            the one that lets them.
+          </p>
+        )}
         {table.policies.length === 0 && <p className="soft">None.</p>}
         {table.policies.map((policy) => (
-          <Policy key={policy.name} table={table} policy={policy} />
+          <Policy key={policy.name} {...{ overview, table, policy, role }} />
         ))}
       </section>
       <div className="row">
@@ -108,20 +123,22 @@ export function TableAccess({ overview, table, role: wanted, query }: TableAcces
 // Loaded with the first policy.
 const PolicyText = lazy(async () => ({ default: (await import('./policy-text.tsx')).PolicyText }));
 
-function Policy({ table, policy }: { readonly table: AccessTable; readonly policy: AccessPolicy }) {
-  const drop = dropPolicy(table, policy);
+interface PolicyProps {
+  readonly overview: AccessOverview;
+  readonly table: AccessTable;
+  readonly policy: AccessPolicy;
+  readonly role: AccessRole;
+}
+
+function Policy({ overview, table, policy, role }: PolicyProps) {
+  const changes = policyChanges(overview, table, policy, role);
   return (
     <div className="stack">
       <div className="spread">
         <strong>{policy.name}</strong>
         <span className="row">
-          {isWhole(policy) && (
-            <RemedyButton
-              remedy={{ title: 'Rewrite', sql: `${drop}\n${printPolicy(table, policy)}` }}
-              what={policy.name}
-            />
-          )}
-          <RemedyButton remedy={{ title: 'Drop', sql: drop }} what={policy.name} />
+          {isWhole(policy) && <PolicyButton title="Rewrite" kind="rewrite" {...{ policy, changes }} />}
+          <PolicyButton title="Drop" kind="drop" {...{ policy, changes }} />
         </span>
       </div>
       <Suspense fallback={<pre className="source">{printPolicy(table, policy)}</pre>}>
@@ -129,6 +146,27 @@ function Policy({ table, policy }: { readonly table: AccessTable; readonly polic
       </Suspense>
     </div>
   );
+}
+
+interface PolicyButtonProps {
+  readonly title: string;
+  readonly kind: 'rewrite' | 'drop';
+  readonly policy: AccessPolicy;
+  readonly changes: readonly PolicyChange[];
+}
+
+/** Says whom the change concerns before it is collected, unless it is the role alone. */
+function PolicyButton({ title, kind, policy, changes }: PolicyButtonProps) {
+  const collected = useStore(sqlChanges);
+  const [first] = changes;
+  if (first?.title === null) return <RemedyButton remedy={{ title, sql: first[kind] }} what={policy.name} />;
+  const isAdded = changes.some((change) => collected.includes(change[kind]));
+  const actions = changes.map((change) => ({
+    title: change.title ?? title,
+    run: () => collect(change[kind]),
+    isDisabled: isAdded,
+  }));
+  return <Menu label={isAdded ? 'In the changes' : title} what={policy.name} groups={[actions]} />;
 }
 
 function withRole(query: URLSearchParams, role: string): URLSearchParams {

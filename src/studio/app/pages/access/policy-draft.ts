@@ -1,0 +1,158 @@
+/**
+ * A policy drafted for a role: rows are those of the caller where the schema says whose they are, by policies, by columns
+ * with the ids of users or by foreign keys to such rows. Otherwise the draft has a gap, which lets no row pass.
+ */
+import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
+import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
+import { type AccessRole, type Action, actionWords, bare, isWhole, sqlTokens } from './access-words.ts';
+
+/** What a draft is made of. */
+export interface DraftOf {
+  readonly overview: AccessOverview;
+  readonly table: AccessTable;
+  readonly role: AccessRole;
+  /** Callers with this role have no id. */
+  readonly anon: string;
+}
+
+const caller = '(select auth.uid())';
+
+/** The statement. */
+export function draftPolicy({ overview: { tables }, table, role, anon }: DraftOf, action: Action): string {
+  const isThere = table.policies.some(
+    (policy) => ['all', action].includes(policy.command) && ownCondition(table, policy, role.name) !== null,
+  );
+  const own = role.name === anon || isThere ? null : ownRows(tables, table, role.name);
+  const name = `${role.name} ${actionWords[action]}s ${own === null ? 'some' : 'own'} rows`;
+  const clause = action === 'insert' ? 'with check' : 'using';
+  return [
+    `create policy ${quoteName(unusedName(table, name))} on ${table.object}`,
+    `  for ${action} to ${role.object}`,
+    `  ${clause} (${own ?? gap(table)});`,
+  ].join('\n');
+}
+
+/** The name, with a number if the table has a policy of it. */
+export function unusedName({ policies }: AccessTable, name: string): string {
+  const isUsed = (wanted: string) => policies.some((policy) => policy.name === wanted);
+  for (let number = 1; ; number += 1) {
+    const next = number === 1 ? name : `${name} ${number}`;
+    if (!isUsed(next)) return next;
+  }
+}
+
+/** So many columns are named for whoever writes the condition. */
+const namedColumns = 10;
+
+function gap({ columns }: AccessTable): string {
+  // A name may not end the comment or begin another one.
+  const names = columns.map(quoteName).filter((name) => !/[*/\n]/.test(name));
+  const more = names.length > namedColumns ? ', …' : '';
+  return `false /* which rows? by ${names.slice(0, namedColumns).join(', ')}${more} */`;
+}
+
+/** A place in a statement. */
+export interface Gap {
+  readonly start: number;
+  readonly end: number;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** Where a condition has yet to be written; null: nowhere. */
+export function findGap(sql: string): Gap | null {
+  const found = /\bfalse \/\* which rows\? .*?\*\//.exec(sql);
+  if (found === null) return null;
+  const { index: start, 0: text } = found;
+  return { start, end: start + text.length, line: sql.slice(0, start).split('\n').length };
+}
+
+/** From one table to the next. */
+const maxForeignKeys = 2;
+
+/** The shortest condition that only rows of the caller fulfil; null: the schema says nothing of whose they are. */
+function ownRows(
+  tables: readonly AccessTable[],
+  table: AccessTable,
+  role: string,
+  path: readonly AccessTable[] = [],
+): string | null {
+  for (const policy of table.policies) {
+    const condition = ownCondition(table, policy, role);
+    // Called once for all rows, not for each.
+    if (condition !== null)
+      return outline(condition) === condition ? condition.replace('auth.uid()', caller) : condition;
+  }
+  const column = userColumn(tables, table);
+  if (column !== undefined) return `${quoteName(column)} = ${caller}`;
+  if (path.length === maxForeignKeys) return null;
+  const found = table.references.flatMap((reference) => {
+    const other = tables.find(({ object }) => object === reference.object);
+    if (other === undefined || other === table || path.includes(other)) return [];
+    const own = quoteName(reference.column);
+    // A profile has the id of its user.
+    if (userColumn(tables, other) === reference.key) return [`${own} = ${caller}`];
+    const condition = ownRows(tables, other, role, [...path, table]);
+    if (condition === null || !mayRead(other, role, `${reference.key} ${condition}`)) return [];
+    return [`${own} in (select ${quoteName(reference.key)} from ${other.object} where ${condition})`];
+  });
+  return found.toSorted((a, b) => a.length - b.length)[0] ?? null;
+}
+
+/** Conditions read other tables with the rights of the caller. */
+function mayRead({ rights, columns }: AccessTable, role: string, text: string): boolean {
+  const select = rights.find((each) => each.role === role)?.select;
+  if (select === undefined || select.rows === 'none') return false;
+  return columns.every((name) => select.columns?.includes(name) !== false || !text.includes(name));
+}
+
+const userNames = /^(user|owner|author|account|profile|created_by)(_?id)?$/;
+
+/** The column with the id of the user that a row belongs to. */
+function userColumn(tables: readonly AccessTable[], { uuidColumns, references }: AccessTable): string | undefined {
+  const isUser = (name: string) => references.some(({ column, object }) => column === name && object === 'auth.users');
+  const others = uuidColumns.filter((name) => !references.some(({ column }) => column === name));
+  return uuidColumns.find(isUser) ?? others.find((name) => userNames.test(name) || decides(tables, name));
+}
+
+/** Whether policies of the schema compare a column of the name with the caller. */
+function decides(tables: readonly AccessTable[], name: string): boolean {
+  return tables.some((table) =>
+    table.policies.some((policy) => {
+      const condition = ownCondition(table, policy, null);
+      return (
+        condition !== null &&
+        (condition.startsWith(`${quoteName(name)} = `) || condition.endsWith(` = ${quoteName(name)}`))
+      );
+    }),
+  );
+}
+
+/** Shapes that say whose a row is, without what is in parentheses. */
+const ownShape = /^(?:EXISTS \(\)|[\w."]+ (?:= (?:auth\.uid)?|IN |= ANY )\(\)|(?:auth\.uid)?\(\) = [\w."]+)$/;
+
+/** The condition of a policy that lets the caller's rows pass and no others; null: it is another one, or not the role's. */
+function ownCondition({ name }: AccessTable, policy: AccessPolicy, role: string | null): string | null {
+  const { isPermissive, roles, using, check } = policy;
+  const isOfRole = role === null || roles.some((each) => each === role || each === 'public');
+  const text = using ?? check;
+  if (!isPermissive || !isOfRole || text === null || !isWhole(policy)) return null;
+  const condition = bare(text);
+  if (!/auth\.uid\(\)|request\.jwt/.test(condition)) return null;
+  const shape = outline(condition);
+  // One that is the same for every row concerns the caller alone.
+  const isOfRow = !shape.startsWith('EXISTS') || condition.includes(`${quoteName(name)}.`);
+  return ownShape.test(shape) && isOfRow ? condition : null;
+}
+
+/** `a = (select …)` becomes `a = ()`. */
+function outline(condition: string): string {
+  let depth = 0;
+  let text = '';
+  for (const [token] of condition.matchAll(sqlTokens)) {
+    if (token === ')') depth -= 1;
+    if (depth === 0) text += token;
+    if (token === '(') depth += 1;
+  }
+  return text;
+}
