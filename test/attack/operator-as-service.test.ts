@@ -84,6 +84,22 @@ test('an operator runs operations as the service role, and each leaves a row tha
   );
 });
 
+test('the role of users runs without a user, leaves a row of its own, and no other role can be named', async () => {
+  const as = (role: string) => send('{ told }', { path: `/studio/graphql?${role}` });
+  const rows = () =>
+    database.query<{ action: string }>("select payload ->> 'action' as action from auth.audit_log_entries");
+  for (const role of ['role=anon', 'role=postgres', 'role=', 'role=authenticated&role=service_role'])
+    expect((await as(role)).status).toBe(400);
+  expect(await rows()).toEqual([]);
+  const { told } = (await as('role=authenticated')).body.data;
+  expect(told).toMatch(/"role":"authenticated"/);
+  // That of the claim `act`.
+  expect(told.match(/"sub"/g)).toHaveLength(1);
+  expect(await rows()).toEqual([{ action: 'authenticated_role_used' }]);
+  expect((await send(takeOver, { path: '/studio/graphql?role=authenticated' })).body.errors).toHaveLength(1);
+  expect(await bodies()).toEqual(['of nobody else']);
+});
+
 test('a plan as the service role leaves a row, and one as a visitor none; without the row nothing is planned', async () => {
   const query = '{ secretCollection { edges { node { body } } } }';
   const explain = (role: string) =>

@@ -330,6 +330,22 @@ test('the same query runs as two callers side by side', async () => {
   await page.getByRole('region', { name: 'First caller' }).getByText('Cannot query field').waitFor();
 });
 
+test('what one came from is compared, also without any user', async () => {
+  const { page } = await studio.visit('access/public/customer?role=authenticated');
+  await page.getByRole('tab', { name: 'Try as' }).click();
+  await expect.poll(() => page.getByLabel('Query').inputValue()).toMatch(/^\{\n {2}customerCollection\(first: 5\)/);
+  const first = page.getByRole('region', { name: 'First caller' });
+  expect(await first.getByRole('radio', { name: 'authenticated' }).isChecked()).toBe(true);
+  await page.getByRole('button', { name: 'Run as both' }).click();
+  await first.getByText('"edges": []').waitFor();
+  await page.getByText('The answers differ.').waitFor();
+  await first.getByRole('radio', { name: 'User' }).click();
+  await first.getByText('No users yet').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('tab', { name: 'Tables' }).click();
+  await page.getByRole('heading', { name: 'public.customer', exact: true }).waitFor();
+});
+
 test('a token without project:operate sees how to create one', async () => {
   const { page } = await studio.visit('', { entry: 'stranger' });
   await page.getByLabel('Access token').fill(await addToken(studio.database));

@@ -16,6 +16,7 @@ const logTypes = {
   user_deleted: 'team',
   user_impersonated: 'team',
   service_role_used: 'team',
+  authenticated_role_used: 'team',
   statements_run: 'team',
   access_token_created: 'token',
   access_token_revoked: 'token',

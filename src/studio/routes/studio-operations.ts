@@ -7,7 +7,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OperatorToken } from '../../auth/answers/operator-token.ts';
 import { AuthError } from '../../auth/model/auth-error.ts';
-import { actAsService, actAsUser } from '../../auth/requests/admin/act-as-user.ts';
+import { actAsRole, actAsUser } from '../../auth/requests/admin/act-as-user.ts';
 import { readAuthRequest } from '../../auth/routes/auth-request.ts';
 import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import type { Operator } from '../../auth/store/audit.ts';
@@ -25,15 +25,20 @@ import type { Asked, PageParts } from './studio-parts.ts';
 /** How long a stream goes on before its access token is verified again, in milliseconds. Each request verifies it. */
 const verifiedMs = 5000;
 
-/** Answers an operation as the service role, also with a stream of events; the body is a GraphQL request. */
-export async function answerAsService(
+/** Answers an operation as the service role, or as that of users without one of them, also with a stream of events; the body is a GraphQL request. */
+export async function answerAsRole(
   { parts, verify, request, reply }: Asked,
   operator: Operator,
 ): Promise<FastifyReply> {
   const { id, body, headers, method, routeOptions, state } = request;
   const graphql = readRequest(decodeText((body as Buffer | undefined) ?? Buffer.alloc(0)));
-  const role = parts.config.serviceRole;
-  const text = JSON.stringify(await actAsService(await contextOf(request, parts), operator, role, id));
+  const { serviceRole, authenticatedRole } = parts.config;
+  const { role = serviceRole } = request.query as { readonly role?: unknown };
+  if (role !== serviceRole && role !== authenticatedRole) {
+    throw new PublicError('BAD_USER_INPUT', `role must be ${serviceRole} or ${authenticatedRole}.`);
+  }
+  const action = role === serviceRole ? 'service_role_used' : 'authenticated_role_used';
+  const text = JSON.stringify(await actAsRole(await contextOf(request, parts), operator, { role, action }, id));
   const identify = () => ({ role, claims: text, subject: null, validUntil: Date.now() + verifiedMs });
   const identity = identify();
   Object.assign(state, { identity, caller: callerOf(identity, headers, method, routeOptions.url ?? '') });
@@ -66,7 +71,8 @@ export async function answerExplain(
     throw new PublicError('BAD_USER_INPUT', 'claims must be an object.');
   }
   // Planning runs functions of the database as the role. Without an auth service there is no audit log.
-  if (role === serviceRole && parts.auth) await actAsService(await contextOf(asked, parts), operator, role, asked.id);
+  if (role === serviceRole && parts.auth)
+    await actAsRole(await contextOf(asked, parts), operator, { role, action: 'service_role_used' }, asked.id);
   return { statements: await studio.explain(role, JSON.stringify(claims), request) };
 }
 

@@ -82,8 +82,9 @@ export const studioRoutes: StudioRoutes = {
   },
   'POST /graphql': {
     access: 'project:operate',
-    id: 'runAsService',
-    summary: 'Run an operation as the service role',
+    id: 'runAsRole',
+    summary: 'Run an operation as the service role, or as the role of users without one of them',
+    query: { role: 'Default: the service role. The other one is that of signed-in users.' },
     body: [named('GraphqlRequest', objectOf({ ...operation, extensions: optional(record()) }))],
     answer: named(
       'GraphqlResponse',
@@ -92,7 +93,7 @@ export const studioRoutes: StudioRoutes = {
         errors: optional(listOf(anything({ type: 'object', description: 'As GraphQL defines it.' }))),
       }),
     ),
-    run: async (asked, operator) => (await operations()).answerAsService(asked, operator),
+    run: async (asked, operator) => (await operations()).answerAsRole(asked, operator),
   },
   'POST /explain': {
     access: 'project:operate',

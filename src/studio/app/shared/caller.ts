@@ -8,7 +8,8 @@ import { actAsUser } from './users.ts';
 
 /** The choice. */
 export type Caller =
-  | { readonly kind: 'anon' | 'service' }
+  /** `authenticated`: the role of users, without a user. */
+  | { readonly kind: 'anon' | 'authenticated' | 'service' }
   /** Null: none selected yet. */
   | { readonly kind: 'user'; readonly userId: string | null };
 
@@ -32,8 +33,13 @@ export interface Credentials {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** The path for operators as the service role. A 401 there concerns their access token. */
-export const servicePath = '/studio/graphql';
+/** For operators, by default as the service role. */
+const operatorPath = '/studio/graphql';
+
+/** Whether a 401 concerns the access token. @param path Of credentials. */
+export function isOperatorPath(path: string | undefined): boolean {
+  return path?.startsWith(operatorPath) === true;
+}
 
 /** A token with less time left is made anew, in seconds. */
 const marginSeconds = 60;
@@ -45,7 +51,12 @@ export async function credentialsOf(caller: Caller): Promise<Credentials> {
   const { roles } = now.project;
   const keys = apiKeys.get();
   if (caller.kind === 'service' && keys.service === '' && now.project.scopes.includes('project:operate')) {
-    return { path: servicePath, headers: bearer(now.token), role: roles.service, claims: { role: roles.service } };
+    return { path: operatorPath, headers: bearer(now.token), role: roles.service, claims: { role: roles.service } };
+  }
+  if (caller.kind === 'authenticated') {
+    const role = roles.authenticated;
+    const path = `${operatorPath}?${new URLSearchParams({ role })}`;
+    return { path, headers: bearer(now.token), role, claims: { role } };
   }
   if (caller.kind !== 'user') {
     const [apikey, role] = caller.kind === 'anon' ? [keys.anon, roles.anon] : [keys.service, roles.service];

@@ -1,6 +1,6 @@
 /** Runs operations as a chosen caller. */
 import { ApiError, explainError, noteOutage, withId } from './api.ts';
-import { type Caller, credentialsOf, servicePath } from './caller.ts';
+import { type Caller, credentialsOf, isOperatorPath } from './caller.ts';
 import { type GraphqlError, isRefused, type Operation, sendOperation, subscribe } from './send-operation.ts';
 import { expireSession, session } from './session.ts';
 
@@ -26,7 +26,7 @@ export async function runAs<T>(caller: Caller, operation: Operation, signal: Abo
     if (error instanceof ApiError) noteOutage();
     throw error;
   });
-  if (status === 401 && path === servicePath && asked.kind !== 'none') expireSession(asked.token);
+  if (status === 401 && isOperatorPath(path) && asked.kind !== 'none') expireSession(asked.token);
   const [error] = result.errors ?? [];
   if (error !== undefined) throw await explainError(new OperationError(status, error));
   return result.data as T;
@@ -41,7 +41,7 @@ export async function* subscribeAs<T>(caller: Caller, operation: Operation, sign
   try {
     for await (const result of answers) {
       const [error] = result.errors ?? [];
-      if (isRefused(result) && credentials.path === servicePath && asked.kind !== 'none') expireSession(asked.token);
+      if (isRefused(result) && isOperatorPath(credentials.path) && asked.kind !== 'none') expireSession(asked.token);
       if (error !== undefined) throw new OperationError(isRefused(result) ? 401 : 200, error);
       yield result.data as T;
     }

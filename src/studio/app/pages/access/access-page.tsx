@@ -100,10 +100,17 @@ function Access({ wanted, applied }: { readonly wanted: string; readonly applied
         label="Views"
         tabs={views}
         chosen={view}
-        onChoose={(name) => goTo(name === 'tables' ? 'access' : `access?view=${name}`)}
+        onChoose={(name) => goTo(placeOf(chosen ?? null, withView(query, name)))}
         end={view === 'tables' ? <Legend /> : undefined}
       >
-        {view === 'try' && <TryAs roles={now.project.roles} />}
+        {view === 'try' && (
+          <TryAs
+            key={chosen?.object}
+            roles={now.project.roles}
+            object={chosen?.object ?? null}
+            role={query.get('role')}
+          />
+        )}
         {view === 'functions' && <Functions overview={overview} wanted={wanted} />}
         {view === 'tables' && overview.tables.length === 0 && (
           <Empty title="No tables yet">
@@ -134,6 +141,14 @@ function Access({ wanted, applied }: { readonly wanted: string; readonly applied
       </Tabs>
     </div>
   );
+}
+
+/** What is chosen stays so: a view begins with it. */
+function withView(query: URLSearchParams, view: View): URLSearchParams {
+  const next = new URLSearchParams(query);
+  if (view === 'tables') next.delete('view');
+  else next.set('view', view);
+  return next;
 }
 
 function useTableCommands(overview: AccessOverview | null): void {

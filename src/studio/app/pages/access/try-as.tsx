@@ -8,20 +8,31 @@ import { useTask } from '../../shared/requests.ts';
 import { listField, type RoleSchema, useRoleSchema } from '../../shared/role-schema.ts';
 import { createStore, type Store, useStore } from '../../shared/store.ts';
 
-/** What was typed, kept while other pages are open; null: nothing yet. */
-const query: Store<string | null> = createStore<string | null>(null);
+/** What was typed for each table, kept while other pages are open. */
+const queries: Store<Readonly<Record<string, string>>> = createStore<Readonly<Record<string, string>>>({});
 
 type Sides = readonly [Caller, Caller];
 
-/** The view. It begins with a table that visitors read, or else the service role. */
-export function TryAs({ roles }: { readonly roles: { readonly anon: string; readonly service: string } }) {
-  const typed = useStore(query);
-  const { value: visitors } = useRoleSchema(typed === null ? roles.anon : null);
-  const ofVisitors = visitors && firstQuery(visitors);
-  const { value: service } = useRoleSchema(visitors && ofVisitors === null ? roles.service : null);
-  const ofService = service && (firstQuery(service) ?? '{\n  __typename\n}');
-  const text = typed ?? ofVisitors ?? ofService ?? '';
-  const [callers, setCallers] = useState<Sides>([{ kind: 'anon' }, { kind: 'service' }]);
+interface TryAsProps {
+  readonly roles: { readonly anon: string; readonly authenticated: string; readonly service: string };
+  /** The table that one came from, as SQL writes it; null: none. */
+  readonly object: string | null;
+  /** The role at which one looked there. */
+  readonly role: string | null;
+}
+
+/** The view. It begins with the table that one came from, or one that visitors read, or else the service role. */
+export function TryAs({ roles, object, role }: TryAsProps) {
+  const typed = useStore(queries)[object ?? ''];
+  // Whoever reads a table has its names.
+  const [first, second] = object === null ? [roles.anon, roles.service] : [roles.service, role ?? roles.authenticated];
+  const { value: some } = useRoleSchema(typed === undefined ? first : null);
+  const ofSome = some && firstQuery(some, object);
+  const { value: others } = useRoleSchema(some && ofSome === null ? second : null);
+  const ofOthers = others && (firstQuery(others, object) ?? '{\n  __typename\n}');
+  const text = typed ?? ofSome ?? ofOthers ?? '';
+  const isSignedIn = role === roles.authenticated;
+  const [callers, setCallers] = useState<Sides>([{ kind: isSignedIn ? 'authenticated' : 'anon' }, { kind: 'service' }]);
   const [answers, setAnswers] = useState<readonly string[]>(['', '']);
   const { problem, isBusy, run } = useTask();
   const send = (): void => {
@@ -36,7 +47,7 @@ export function TryAs({ roles }: { readonly roles: { readonly anon: string; read
         rows={Math.min(20, Math.max(8, text.split('\n').length))}
         spellCheck={false}
         value={text}
-        onChange={({ currentTarget }) => query.set(currentTarget.value)}
+        onChange={({ currentTarget }) => queries.set({ ...queries.get(), [object ?? '']: currentTarget.value })}
       />
       <div className="row">
         <button type="button" className="primary" disabled={isBusy} onClick={send}>
@@ -66,9 +77,10 @@ export function TryAs({ roles }: { readonly roles: { readonly anon: string; read
   );
 }
 
-/** The first rows of a table, of one with row security if there is one: there, callers differ. Null: the role reads none. */
-function firstQuery({ tables }: RoleSchema): string | null {
-  const lists = tables.flatMap((table) => {
+/** The first rows of a table, of one with row security if there is one: there, callers differ. Null: the role reads none. @param object The only one. */
+function firstQuery({ tables }: RoleSchema, object: string | null): string | null {
+  const wanted = tables.filter((table) => object === null || table.object === object);
+  const lists = wanted.flatMap((table) => {
     const list = listField(table);
     const columns = table.fields.filter(({ kind }) => kind === 'column').slice(0, 5);
     return list === null || columns.length === 0 ? [] : [{ list, columns, rowSecurity: table.rowSecurity }];

@@ -28,7 +28,7 @@ interface Roles {
 }
 
 function roleOf({ kind }: Caller, { anon, authenticated, service }: Roles): string {
-  return { anon, user: authenticated, service }[kind];
+  return { anon, authenticated, user: authenticated, service }[kind];
 }
 
 function Data({ roles }: { readonly roles: Roles }) {

@@ -90,7 +90,7 @@ function readFilter(text: string | null): readonly Condition[] {
 }
 
 function callerOf(as: string): Caller {
-  if (as === 'anon' || as === 'service') return { kind: as };
+  if (as === 'anon' || as === 'authenticated' || as === 'service') return { kind: as };
   return { kind: 'user', userId: as === 'user' ? null : as };
 }
 

@@ -40,7 +40,9 @@ export function MoreMenu({ table, place, rows, chosen }: MoreMenuProps) {
   const [isImporting, setImporting] = useState(false);
   const query = (): string => viewQuery(table, place);
   const program = (client: ClientName): void => {
-    const call = { url: location.origin, anonKey: anon, caller: place.caller.kind, query: query() };
+    const { kind } = place.caller;
+    const caller = kind === 'authenticated' ? 'user' : kind;
+    const call = { url: location.origin, anonKey: anon, caller, query: query() } as const;
     void copy(codeOf(client, call), `the view for ${client}`);
   };
   const loaded = chosen.length > 0 ? chosen : rows.rows;

@@ -1,7 +1,7 @@
 /** The fetcher of the GraphQL page: sends as the selected caller, and reports the answers to the page. */
 import { useCallback, useRef } from 'react';
 import { ApiError, findReason, noteOutage } from '../../shared/api.ts';
-import { type Caller, credentialsOf, servicePath } from '../../shared/caller.ts';
+import { type Caller, credentialsOf, isOperatorPath } from '../../shared/caller.ts';
 import { isRefused, type Result, sendOperation, subscribe } from '../../shared/send-operation.ts';
 import { expireSession, session } from '../../shared/session.ts';
 import {
@@ -41,7 +41,7 @@ async function send(
     const credentials = await credentialsOf(caller);
     const { path, headers, role, claims } = credentials;
     const noteRefusal = (isOne: boolean, { errors }: Result): void => {
-      const isExpired = isOne && path === servicePath;
+      const isExpired = isOne && isOperatorPath(path);
       if (isExpired && asked.kind !== 'none') expireSession(asked.token);
       onProblem(isOne && !isExpired ? new ApiError(401, 'unauthorized', errors?.[0]?.message ?? '') : null);
     };

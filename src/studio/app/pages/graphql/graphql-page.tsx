@@ -66,5 +66,5 @@ function Graphql({ project }: { readonly project: StudioProject }) {
 
 /** The schema of a user is that of the role of most users. */
 function roleOf({ kind }: Caller, { anon, authenticated, service }: StudioProject['roles']): string {
-  return { anon, user: authenticated, service }[kind];
+  return { anon, authenticated, user: authenticated, service }[kind];
 }
