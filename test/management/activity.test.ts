@@ -53,6 +53,7 @@ test('a request is listed with its operation, role, status, stages and trace', a
     role: 'anon',
     status: 200,
     codes: [],
+    messages: [],
     aborted: false,
     ms: expect.any(Number),
     stages: expect.any(Object),
@@ -73,6 +74,7 @@ test('requests are found by what they were, how they ended, how long they took, 
   expect(await found('failed=true&id=:1')).toMatchObject({
     id: 'wrong:1',
     codes: ['GRAPHQL_VALIDATION_FAILED'],
+    messages: ['Cannot query field "none" on type "book". (line 1, column 47)'],
     operation: 'Wrong',
   });
   const ids = async (query: string) => (await read(`requests?${query}`)).requests.map(({ id }: { id: string }) => id);
@@ -104,7 +106,7 @@ test('a masked error is found by the id that its client was shown', async () => 
   const [{ extensions }] = body.errors;
   expect(extensions).toMatchObject({ code: 'INTERNAL', id: expect.any(String) });
   const request = await found(`id=${extensions.id}`);
-  expect(request).toMatchObject({ id: 'broken', errorIds: [extensions.id], codes: ['INTERNAL'] });
+  expect(request).toMatchObject({ id: 'broken', errorIds: [extensions.id], codes: ['INTERNAL'], messages: ['Unexpected error.'] });
   expect(JSON.stringify(request)).not.toContain('private');
 });
 

@@ -33,10 +33,9 @@ function placeOf({ details }: PublicError): string {
 }
 
 function toldMessage({ code, message, details: { cause, isOfNames } }: PublicError): string | null {
-  // The author of a function decides what it says, often with values.
-  if (cause instanceof DatabaseError && cause.raised) return null;
-  if (code === 'RAISED') return null;
   if (isOfNames === true) return message;
+  // The author of a function decides what it says, often with values.
+  if (code === 'RAISED' || (cause instanceof DatabaseError && cause.raised)) return null;
   if (code === 'GRAPHQL_PARSE_FAILED') return withoutToken(message);
   return quoting.has(code) ? asSentence(message) : message;
 }

@@ -99,6 +99,14 @@ test('the last requests of several processes are in one order, and as many as we
   expect(merged.requests.map(({ id, worker }) => `${id} ${worker}`)).toEqual(['r5 2', 'r4 1', 'r3 2', 'r2 1']);
 });
 
+test('three different messages of a request are kept', () => {
+  const ring = new RequestRing(null);
+  ring.add(request({ messages: ['a', 'a', 'b', 'c', 'd'] }), noon);
+  ring.add(request(), noon + 1);
+  const { requests } = ring.find(readRequestFilter({}));
+  expect(requests.map(({ messages }) => messages)).toEqual([[], ['a', 'b', 'c']]);
+});
+
 test('the last requests say since when none of them is missing', () => {
   const [quiet, busy] = [new RequestRing(1), new RequestRing(2)];
   const since = (limit: number) => {
