@@ -108,7 +108,10 @@ test('columns are granted and taken by ticks, and every statement works whatever
   await page.getByRole('button', { name: 'Add to the changes' }).click();
   await page.getByRole('radio', { name: 'authenticated' }).click();
   await page.getByText('using (').getByText('\n    "limit" > 0\n').waitFor();
-  await page.getByRole('button', { name: 'Rewrite only "mine"' }).click();
+  const rewrite = page.getByRole('button', { name: 'Rewrite only "mine"' });
+  // In the lines in which one reads it.
+  await expect.poll(() => rewrite.getAttribute('title')).toContain('\n    "limit" > 0\n');
+  await rewrite.click();
   expect(await violations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Changes 3' }).click();
   const statements = await page
@@ -164,9 +167,12 @@ test('what a draft leaves open is asked for before it can be applied', async () 
   await page.getByText('Statement 1, line 3 lets no row pass yet.').waitFor();
   const apply = page.getByRole('button', { name: 'Apply' });
   expect([await apply.isDisabled(), await violations(page)]).toEqual([true, []]);
+  const statement = page.getByRole('textbox', { name: 'Statement 1' });
+  const hidden = () => statement.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight);
+  expect(await onDarkPhone(page, hidden)).toBe(0);
   await page.getByRole('button', { name: 'Write it' }).click();
   await page.keyboard.type('stars > 3');
-  expect(await page.getByRole('textbox', { name: 'Statement 1' }).inputValue()).toBe(
+  expect(await statement.inputValue()).toBe(
     'create policy "authenticated reads some rows" on public.rating\n  for select to authenticated\n  using (stars > 3);',
   );
   await apply.click();

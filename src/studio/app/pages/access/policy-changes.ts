@@ -12,27 +12,40 @@ export interface PolicyChange {
   readonly drop: string;
 }
 
+/** What is changed, and for whom. */
+interface ChangesOf {
+  readonly overview: AccessOverview;
+  readonly table: AccessTable;
+  readonly policy: AccessPolicy;
+  readonly role: AccessRole;
+  /** Of conditions, with their parentheses. */
+  readonly format?: ((condition: string) => string) | undefined;
+}
+
 /** The narrowest first. A role that has the policy as a member of another one cannot be taken out. */
-export function policyChanges(
-  { roles }: AccessOverview,
-  table: AccessTable,
-  policy: AccessPolicy,
-  role: AccessRole,
-): readonly PolicyChange[] {
+export function policyChanges({ overview, table, policy, role, format }: ChangesOf): readonly PolicyChange[] {
+  const { roles } = overview;
   const isPublic = policy.roles.includes('public');
   // PostgreSQL has no way to say "all but one".
   const others = isPublic
     ? roles.filter((each) => each !== role && isUnderPolicies(table, each)).map(({ name }) => name)
     : policy.roles.filter((name) => name !== role.name);
   const drop = `drop policy ${quoteName(policy.name)} on ${table.object};`;
-  const all = { title: titleOf(policy, others, isPublic), rewrite: `${drop}\n${printPolicy(table, policy)}`, drop };
+  const all = {
+    title: titleOf(policy, others, isPublic),
+    rewrite: `${drop}\n${printPolicy(table, policy, format)}`,
+    drop,
+  };
   if (others.length === 0 || !(isPublic || policy.roles.includes(role.name))) return [all];
   const leave = [
     ...(isPublic ? ['-- Add other roles of the database that need the policy.'] : []),
     `alter policy ${quoteName(policy.name)} on ${table.object} to ${others.map(quoteName).join(', ')};`,
   ].join('\n');
   const own = { ...policy, name: unusedName(table, `${policy.name} for ${role.name}`), roles: [role.name] };
-  return [{ title: `For ${role.name} alone`, rewrite: `${leave}\n${printPolicy(table, own)}`, drop: leave }, all];
+  return [
+    { title: `For ${role.name} alone`, rewrite: `${leave}\n${printPolicy(table, own, format)}`, drop: leave },
+    all,
+  ];
 }
 
 function titleOf({ roles }: AccessPolicy, others: readonly string[], isPublic: boolean): string | null {

@@ -1,7 +1,8 @@
 /** What one role may do with one table and why, the policies of the table, and the SQL that changes it. */
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
 import { Choice } from '../../components/choice.tsx';
+import type { formatCondition } from '../../components/format-sql.ts';
 import { Link } from '../../components/link.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { Rows } from '../../components/rows.tsx';
@@ -131,7 +132,7 @@ interface PolicyProps {
 }
 
 function Policy({ overview, table, policy, role }: PolicyProps) {
-  const changes = policyChanges(overview, table, policy, role);
+  const changes = policyChanges({ overview, table, policy, role, format: useFormat() });
   return (
     <div className="stack">
       <div className="spread">
@@ -146,6 +147,15 @@ function Policy({ overview, table, policy, role }: PolicyProps) {
       </Suspense>
     </div>
   );
+}
+
+/** Puts long conditions in lines; loaded with the first policy. */
+function useFormat(): ((condition: string) => string) | undefined {
+  const [format, setFormat] = useState<typeof formatCondition>();
+  useEffect(() => {
+    void import('../../components/format-sql.ts').then((loaded) => setFormat(() => loaded.formatCondition));
+  }, []);
+  return format;
 }
 
 interface PolicyButtonProps {
