@@ -346,6 +346,9 @@ test('what one came from is compared, also without any user', async () => {
   await first.getByText('"edges": []').waitFor();
   await page.getByText('The answers differ.').waitFor();
   await first.getByRole('radio', { name: 'User' }).click();
+  expect([await first.getByText('"edges"').count(), await page.getByText('The answers differ.').count()]).toEqual([
+    0, 0,
+  ]);
   await first.getByText('No users yet').waitFor();
   expect(await violations(page)).toEqual([]);
   await page.getByRole('tab', { name: 'Tables' }).click();

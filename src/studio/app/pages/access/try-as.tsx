@@ -54,7 +54,7 @@ export function TryAs({ roles, object, role }: TryAsProps) {
           Run as both
         </button>
         <span className="soft small" role="status">
-          {left !== '' && (left === right ? 'Both get the same answer.' : 'The answers differ.')}
+          {left !== '' && right !== '' && (left === right ? 'Both get the same answer.' : 'The answers differ.')}
         </span>
       </div>
       <Fault>{problem?.message}</Fault>
@@ -64,7 +64,11 @@ export function TryAs({ roles, object, role }: TryAsProps) {
           <section key={index} className="stack" aria-label={index === 0 ? 'First caller' : 'Second caller'}>
             <CallerChoice
               caller={caller}
-              onChoose={(chosen) => setCallers(index === 0 ? [chosen, callers[1]] : [callers[0], chosen])}
+              onChoose={(chosen) => {
+                setCallers(index === 0 ? [chosen, callers[1]] : [callers[0], chosen]);
+                // It is another caller's.
+                setAnswers(index === 0 ? ['', right] : [left, '']);
+              }}
             />
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
             <pre className="source" tabIndex={0}>
