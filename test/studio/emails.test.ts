@@ -286,7 +286,7 @@ test('a token that ends while somebody edits loses nothing: another one goes on'
 });
 
 test('a draft survives other pages, a reload and a server that is away', async () => {
-  const { page } = await studio.visit('emails/recovery', { isFirst: true });
+  const { page } = await studio.visit('emails/recovery');
   await write(page, subject(page), 'A draft');
   await page.getByRole('link', { name: 'Invite user' }).click();
   await page.getByRole('link', { name: /Reset password.*Unsaved/ }).waitFor();
@@ -300,10 +300,6 @@ test('a draft survives other pages, a reload and a server that is away', async (
   const startAgain = await studio.stop();
   await write(page, subject(page), 'A longer draft');
   await page.getByText('The studio retries every two seconds').waitFor();
-  // Its code was not loaded before; what is shown already goes on.
-  await page.getByRole('link', { name: 'Inbox' }).click();
-  await page.getByText('The page opens as soon as requests can be answered.').waitFor();
-  await page.goBack();
   await startAgain();
   await page.getByText('The studio retries every two seconds').waitFor({ state: 'hidden' });
   await page.locator('.preview-subject').getByText('A longer draft').waitFor();
@@ -419,7 +415,7 @@ test('a language is added by keyboard on a phone, previewed, tried, saved and re
 
   await page.getByRole('button', { name: 'More', exact: true }).press('Enter');
   await page.getByRole('menuitem', { name: 'Add language …' }).press('Enter');
-  await page.getByLabel('Language tag').fill('no tag');
+  await page.getByLabel('Language tag').fill('jp');
   await page.keyboard.press('Enter');
   await page.getByText('There is no such language. Examples: de, pt-BR, French.').waitFor();
   await page.getByLabel('Language tag').fill('DE');
@@ -539,10 +535,6 @@ test('a layout is seen around the built-in emails, tried, saved, and put back to
   await save(page).click();
   await page.getByText('Saved. The next email uses it.').waitFor();
   expect(await values()).toEqual([{ values: {} }]);
-  await chooseAction(page, 'Show versions');
-  await page.getByRole('button', { name: /Version 1/ }).click();
-  await page.getByRole('button', { name: 'Restore version 1' }).click();
-  await expect.poll(() => text(page).textContent()).toBe(layout);
   expect(problems).toEqual([]);
 });
 
@@ -672,19 +664,6 @@ test('languages of the built-in texts can be chosen from the start, and a transl
   await studio.patch({ [field]: null });
   await readAgain(page);
   await expect.poll(known).toEqual(['Main text']);
-  await chooseAction(page, 'Add language …');
-  const tag = page.getByLabel('Language tag');
-  for (const wrong of ['jp', 'two words']) {
-    await tag.fill(wrong);
-    await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('There is no such language. Examples: de, pt-BR, French.').waitFor();
-  }
-  await tag.fill('french');
-  await page.getByRole('button', { name: 'Add', exact: true }).click();
-  await expect.poll(known).toEqual(['Main text', 'French']);
-  await chooseAction(page, 'Copy built-in text');
-  await expect.poll(() => subject(page).textContent()).toBe(builtIn('recovery', 'fr').subject);
-  await page.getByRole('button', { name: 'Discard changes' }).click();
 
   const [de, fr] = ['de', 'fr'].map((tag) => ({ subject: tag, content: `<p>${tag} {{ .Token }}</p>` }));
   await studio.patch({ mailer_subjects_recovery: 'First', [field]: { de, fr } });
