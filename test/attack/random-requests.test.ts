@@ -12,7 +12,7 @@ import { createDatabase } from '../support/postgres.ts';
 import { type RandomRequest, randomRequest } from './random-requests.ts';
 
 const seed = Number(process.env.RANDOM_SEED ?? 33);
-const requests = Number(process.env.RANDOM_REQUESTS ?? 100);
+const requests = Number(process.env.RANDOM_REQUESTS ?? 50);
 /** Where few requests are sent, the largest schema would take longer than all of them. */
 const isShort = process.env.RANDOM_REQUESTS === undefined;
 const maxMegabytes = 64;
