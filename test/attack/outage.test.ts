@@ -9,10 +9,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startGateway } from '../../src/gateway.ts';
-import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { testGateway } from '../support/gateway.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
+import { startServer } from '../support/own-server.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -51,7 +51,6 @@ test('a server that is not there yet, stops under running requests and starts ag
   const port = await findFreePort();
   const options = {
     dataDirectory: join(folder, 'data'),
-    password: 'test',
     persistent: true,
     port,
     settings: { fsync: 'off' },
@@ -70,7 +69,7 @@ test('a server that is not there yet, stops under running requests and starts ag
     retryAfter: '1',
     body: { errors: [{ extensions: { code: 'UNAVAILABLE' } }] },
   });
-  const first = await startEmbeddedServer(options);
+  const first = await startServer(options);
   const admin = new pg.Client({ connectionString: first.url });
   admin.on('error', () => {});
   await admin.connect();
@@ -99,7 +98,7 @@ test('a server that is not there yet, stops under running requests and starts ag
   expect((await fetch(`${gateway.url}/ready`)).status).toBe(503);
 
   // Back again, and nothing was half written.
-  const second = await startEmbeddedServer(options);
+  const second = await startServer(options);
   onTestFinished(() => second.stop());
   await vi.waitFor(async () => expect((await send(gateway.url, items)).status).toBe(200));
   expect((await send(gateway.url, items)).body.data.itemCollection.edges).toEqual([{ node: { id: 1 } }]);

@@ -5,8 +5,8 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { loadSqlFile } from '../../src/postgres/system/sql-file.ts';
+import { startServer } from '../support/own-server.ts';
 import { fixture } from '../support/postgres.ts';
 import { scratch } from '../support/scratch.ts';
 import { atEnd } from '../support/when-over.ts';
@@ -45,9 +45,8 @@ export async function startOwnServer(start: () => Promise<string> = () => startE
 export async function startEmbedded(more: Readonly<Record<string, string>> = {}): Promise<string> {
   const directory = mkdtempSync(join(scratch, 'pgreflect-move-'));
   chmodSync(directory, 0o755);
-  const server = await startEmbeddedServer({
+  const server = await startServer({
     dataDirectory: join(directory, 'data'),
-    password: 'test',
     persistent: false,
     settings: { fsync: 'off', full_page_writes: 'off', autovacuum: 'off', ...more },
   });

@@ -1,16 +1,16 @@
 /**
  * Connections that break at each moment of a flight, and databases that go away and come back.
  */
-import { mkdtemp } from 'node:fs/promises';
+import { chmod, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runAs } from '../../src/postgres/caller/run-as.ts';
-import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import type { ApiPool } from '../../src/postgres/pool/pool.ts';
 import { takeLock, untilHeld } from '../support/busy.ts';
 import { flightOf, openPool } from '../support/flights.ts';
 import { deadPort, findFreePort } from '../support/free-port.ts';
+import { startServer } from '../support/own-server.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type Inspector, type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
 import { scratch } from '../support/scratch.ts';
@@ -148,9 +148,11 @@ test('where no database listens a request is unavailable at once', async () => {
 });
 
 test('a database that goes away, during requests too, and comes back works without a restart', async () => {
-  const dataDirectory = join(await mkdtemp(join(scratch, 'pgreflect-away-')), 'data');
-  const options = { dataDirectory, password: 'test', settings: { fsync: 'off' }, port: await findFreePort() };
-  const first = await startEmbeddedServer({ ...options, persistent: true });
+  const directory = await mkdtemp(join(scratch, 'pgreflect-away-'));
+  await chmod(directory, 0o755);
+  const dataDirectory = join(directory, 'data');
+  const options = { dataDirectory, settings: { fsync: 'off' }, port: await findFreePort() };
+  const first = await startServer({ ...options, persistent: true });
   const own = openPool(first.url, { size: 4 });
   const role = { caller: { role: 'postgres', claims: '{}', headers: '{}', method: '', path: '' } };
   await runAs(own, flightOf(['select 1'], role));
@@ -168,7 +170,7 @@ test('a database that goes away, during requests too, and comes back works witho
   }
   await expect(runAs(own, flightOf(['select 1'], role))).rejects.toMatchObject({ kind: 'unavailable' });
 
-  const second = await startEmbeddedServer({ ...options, persistent: false });
+  const second = await startServer({ ...options, persistent: false });
   expect(await runAs(own, flightOf(['select 1'], role))).toEqual(['1']);
   await own.stop();
   await second.stop();

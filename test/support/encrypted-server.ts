@@ -6,8 +6,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { findServerUser } from '../../src/postgres/embedded/server-user.ts';
+import { startServer } from './own-server.ts';
 import { scratch } from './scratch.ts';
 import { defaultRoles } from './usual-roles.ts';
 import { atEnd } from './when-over.ts';
@@ -36,9 +36,8 @@ export async function startEncryptedServer(schema: string): Promise<EncryptedSer
   chmodSync(key, 0o600);
   const user = await findServerUser();
   if (user !== null) chownSync(key, user.uid, user.gid);
-  const server = await startEmbeddedServer({
+  const server = await startServer({
     dataDirectory: join(directory, 'data'),
-    password: 'test',
     persistent: false,
     settings: { fsync: 'off', ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key },
   });

@@ -8,7 +8,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { findBinaries } from '../../src/postgres/embedded/embedded-binaries.ts';
+import { initializeData } from '../../src/postgres/embedded/embedded-data.ts';
 import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
+import { findServerUser } from '../../src/postgres/embedded/server-user.ts';
 import { bundlePrograms } from './bundle-programs.ts';
 import { installPackages } from './install-packages.ts';
 import { migrateDatabase } from './migrate-database.ts';
@@ -18,8 +21,11 @@ import { defaultRoles } from './usual-roles.ts';
 declare module 'vitest' {
   export interface ProvidedContext {
     serverUrl: string;
-    /** Name of a database with the tables of the auth service, which nobody is connected to. */
+    /** Names of databases that nobody is connected to: an empty one, and one with the tables of the auth service. */
+    emptyTemplate: string;
     authTemplate: string;
+    /** A data directory that no server has used, for servers of tests (own-server.ts); empty where the run does not start its own. */
+    madeData: string;
   }
 }
 
@@ -41,6 +47,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   installIfMissing();
   execFileSync(process.execPath, [studioBuild], { stdio: 'inherit' });
   await bundlePrograms();
+  project.provide('madeData', '');
   const given = process.env.TEST_DATABASE_URL;
   if (given) {
     return provide(project, given);
@@ -50,8 +57,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     return provideContainer(project, image);
   }
   const directory = await openDirectory();
+  const [made, dataDirectory] = [join(directory, 'made'), join(directory, 'data')];
+  await makeData(made);
+  // With its owner, who may be another user than this one.
+  execFileSync('cp', ['-a', made, dataDirectory]);
+  project.provide('madeData', made);
   const server = await startEmbeddedServer({
-    dataDirectory: join(directory, 'data'),
+    dataDirectory,
     password: 'test',
     persistent: false,
     settings,
@@ -84,19 +96,21 @@ async function provideContainer(project: TestProject, image: string): Promise<()
 
 /** Prepares the server for all files; returns what removes that again. */
 async function provide(project: TestProject, serverUrl: string): Promise<() => Promise<void>> {
-  const authTemplate = `t_auth_${randomBytes(6).toString('hex')}`;
-  await run(
-    serverUrl,
-    quickPasswords,
-    defaultRoles,
-    `create database ${authTemplate} template template0 encoding 'UTF8' locale 'C'`,
+  const mark = randomBytes(6).toString('hex');
+  const [emptyTemplate, authTemplate] = [`t_empty_${mark}`, `t_auth_${mark}`];
+  const create = [emptyTemplate, authTemplate].map(
+    (name) => `create database ${name} template template0 encoding 'UTF8' locale 'C'`,
   );
-  const url = new URL(serverUrl);
-  url.pathname = `/${authTemplate}`;
-  await migrateDatabase(url.href);
+  await run(serverUrl, quickPasswords, defaultRoles, ...create);
+  const urlOf = (name: string) => Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
+  // The first connection to a database writes down what every other one needs of the catalog, which is copied, too.
+  await run(urlOf(emptyTemplate));
+  await migrateDatabase(urlOf(authTemplate));
   project.provide('serverUrl', serverUrl);
+  project.provide('emptyTemplate', emptyTemplate);
   project.provide('authTemplate', authTemplate);
-  return () => run(serverUrl, `drop database if exists ${authTemplate} with (force)`);
+  const drop = [emptyTemplate, authTemplate].map((name) => `drop database if exists ${name} with (force)`);
+  return () => run(serverUrl, ...drop);
 }
 
 async function run(connectionString: string, ...statements: readonly string[]): Promise<void> {
@@ -104,6 +118,12 @@ async function run(connectionString: string, ...statements: readonly string[]): 
   await client.connect();
   for (const text of statements) await client.query(text);
   await client.end();
+}
+
+/** Makes the data of a server with the password `test`. */
+async function makeData(directory: string): Promise<void> {
+  const user = await findServerUser();
+  await initializeData(directory, 'test', await findBinaries(user), user);
 }
 
 /** A temporary directory that the server's own operating system user can enter as well. */

@@ -50,7 +50,7 @@ export function connectThrough(start: (url: string) => Promise<Pooler>): void {
  * ones (`anon`, `authenticated`, `service_role`, login `authenticator` with password `test`) exist already.
  */
 export function createDatabase(...sql: readonly string[]): Promise<TestDatabase> {
-  return copyDatabase('template0', sql);
+  return copyDatabase(inject('emptyTemplate'), sql);
 }
 
 /** As `createDatabase`, with the tables of the auth service; the SQL runs after they are made. */
