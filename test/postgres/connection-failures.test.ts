@@ -2,7 +2,9 @@
  * Why the database cannot be used while the gateway runs: said once in the log, in /ready, and counted, for each reason on a real
  * server; without the name of a login, a host or a database.
  */
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
@@ -154,6 +156,16 @@ test('a certificate by an authority that is not trusted, a host that is unknown,
   expect(await reasonOf(login('', '127.0.0.1', await findFreePort()))).toBe(failureReasons.unreachable);
 });
 
+test('a server that takes connections and stays silent is not called unreachable', async () => {
+  const silent = createServer((socket) => void socket.on('error', () => {})).listen(0, '127.0.0.1');
+  afterAll(() => void silent.close());
+  await once(silent, 'listening');
+  const { failures } = await start(login('', '127.0.0.1', (silent.address() as AddressInfo).port), { poolWaitMs: 500 });
+  const reasonsOf = (one: string) => failures().flatMap(({ pool, reason }) => (pool === one ? [reason] : []));
+  for (const pool of ['system', 'listener'])
+    await vi.waitFor(() => expect(new Set(reasonsOf(pool))).toEqual(new Set(['no_answer'])), 30_000);
+});
+
 test('a read replica and the auth service say why they cannot connect, each for itself', async () => {
   const lost = login('').replace(':test@', ':wrong@');
   const { failures } = await start(login(''), { readReplicaUrls: [lost], adminDatabaseUrl: lost });
@@ -188,15 +200,14 @@ test('a server that shuts down says so, and one that is gone is unreachable', as
 });
 
 test('a standby that takes no connections yet is told from a server that starts', () => {
-  const refusal = (message: string) => Object.assign(new Error(message), { code: '57P03', severity: 'FATAL' });
-  expect(failureReason(refusal('the database system is starting up'))).toBe('starting_up');
-  expect(failureReason(refusal('the database system is in recovery mode'))).toBe('recovery');
-  expect(failureReason(refusal('the database system is not accepting connections'))).toBe('starting_up');
-  expect(
-    failureReason(
-      refusal(
-        'the database system is not yet accepting connections: Consistent recovery state has not been yet reached.',
-      ),
-    ),
-  ).toBe('recovery');
+  const reasonOf = (message: string, detail?: string) =>
+    failureReason(Object.assign(new Error(message), { code: '57P03', severity: 'FATAL', detail }));
+  expect(reasonOf('the database system is starting up')).toBe('starting_up');
+  expect(reasonOf('the database system is in recovery mode')).toBe('recovery');
+  expect(reasonOf('the database system is not accepting connections')).toBe('starting_up');
+  expect(reasonOf('the database system is not accepting connections', 'Hot standby mode is disabled.')).toBe(
+    'recovery',
+  );
+  const notYet = 'Consistent recovery state has not been yet reached.';
+  expect(reasonOf('the database system is not yet accepting connections', notYet)).toBe('recovery');
 });

@@ -85,6 +85,7 @@ const passing: ReadonlySet<FailureReason> = new Set([
   'too_many_connections',
   'unknown_host',
   'unreachable',
+  'no_answer',
 ]);
 
 interface Reason {

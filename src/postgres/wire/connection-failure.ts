@@ -15,6 +15,7 @@ export const failureReasons = {
   recovery: 'The database is recovering and takes no connections yet.',
   unknown_host: 'The host of the database is unknown.',
   unreachable: 'The database cannot be reached.',
+  no_answer: 'The database does not answer in time.',
   refused: 'The database refuses the connection.',
   unusable: 'The connection string of the database, or a file that it names, cannot be used.',
 } as const;
@@ -31,6 +32,7 @@ export type FailureReason = keyof typeof failureReasons;
 type Failure = Error & {
   readonly code?: string;
   readonly severity?: string;
+  readonly detail?: string;
   readonly errors?: readonly { readonly code?: string }[];
 };
 
@@ -47,16 +49,32 @@ const ofStates: Readonly<Record<string, FailureReason>> = {
 
 /** The reason. SQLSTATE first: the text of a server may be translated. */
 export function failureReason(problem: Error): FailureReason {
-  const { code = '', message, severity, errors } = problem as Failure;
+  const { code = '', message, detail = '', severity, errors } = problem as Failure;
   if (severity !== undefined) {
     if (code === '28000' && message.includes('pg_hba.conf')) return 'no_hba_entry';
-    if (code === '57P03' && /recovery|standby|consistent/i.test(message)) return 'recovery';
+    // What it recovers from stands in the detail.
+    if (code === '57P03' && /recovery|standby|consistent/i.test(`${message} ${detail}`)) return 'recovery';
     return ofStates[code] ?? 'refused';
   }
   if (problem instanceof UnusableConnectionError) return 'unusable';
   if (isOfTls(problem)) return 'tls';
+  if (isTimeout(problem)) return 'no_answer';
   const cause = code || (errors?.[0]?.code ?? '');
-  return cause === 'ENOTFOUND' || cause === 'EAI_AGAIN' ? 'unknown_host' : 'unreachable';
+  if (cause === 'ENOTFOUND' || cause === 'EAI_AGAIN') return 'unknown_host';
+  return cause === 'ETIMEDOUT' ? 'no_answer' : 'unreachable';
+}
+
+/** In the pool of the driver, no connection has become free. */
+export const noneFree = 'timeout exceeded when trying to connect';
+
+/** The driver's words. */
+export const timedOut = 'timeout expired';
+
+const timeouts: ReadonlySet<string> = new Set([noneFree, timedOut, 'Connection terminated due to connection timeout']);
+
+/** Whether the driver's patience was over. */
+export function isTimeout({ message }: Error): boolean {
+  return timeouts.has(message);
 }
 
 /** Whether TLS failed: the certificate, or a server without. */

@@ -3,12 +3,18 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { finishesWithin } from '../../shared/finishes-within.ts';
 import { DatabaseError } from '../database-error.ts';
-import { type ConnectionWatch, failureReason, UnusableConnectionError } from './connection-failure.ts';
+import {
+  type ConnectionWatch,
+  failureReason,
+  isTimeout,
+  noneFree,
+  UnusableConnectionError,
+} from './connection-failure.ts';
 import { openDirectSocket } from './direct-socket.ts';
 import type { DriverConnection } from './driver-connection.ts';
 import { Login } from './login.ts';
 import { MessageReader } from './message-reader.ts';
-import { TlsClient, type TlsClientOptions } from './tls-client.ts';
+import { shareInTime, TlsClient, type TlsClientOptions } from './tls-client.ts';
 import { beginUnpaused, endUnpaused, unpausedNow } from './unpaused-clock.ts';
 
 /** A driver client with the members that flights and cancel requests need. */
@@ -141,7 +147,7 @@ export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<Dri
   const isEarly = unpausedNow() < end;
   endUnpaused();
   const { problem } = first;
-  const isRetried = problem !== null && ((timeouts.has(problem.message) && isEarly) || endedWhileOpening(problem));
+  const isRetried = problem !== null && ((isTimeout(problem) && isEarly) || endedWhileOpening(problem));
   let { client, problem: last, mayLogInOtherwise } = isRetried ? await connect(pool) : first;
   // A password may be changed between two attempts.
   for (let attempt = 2; mayLogInOtherwise && attempt <= maxLogins; attempt += 1)
@@ -228,16 +234,6 @@ async function askNew(client: DriverClient, text: string): Promise<Readonly<Reco
 
 /** Attempts with the present login and the one before. */
 const maxLogins = 3;
-
-/** Share of a timeout that counts as reached, because timers are inexact. */
-const shareInTime = 0.9;
-
-const noneFree = 'timeout exceeded when trying to connect';
-const timeouts: ReadonlySet<string> = new Set([
-  noneFree,
-  'timeout expired',
-  'Connection terminated due to connection timeout',
-]);
 
 interface Connected {
   readonly client: DriverClient | null;

@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { prefersTls } from '../../config/connection-url.ts';
-import type { ConnectionWatch } from './connection-failure.ts';
+import { type ConnectionWatch, timedOut } from './connection-failure.ts';
 import type { Login } from './login.ts';
 
 /** Members that the driver's type declarations lack. */
@@ -14,6 +14,9 @@ interface Internals {
   _connecting: boolean;
   _connectionError: boolean;
 }
+
+/** Share of a timeout that counts as reached, because timers are inexact. */
+export const shareInTime = 0.9;
 
 /** Null on success. */
 type Connected = (problem: Error | null) => void;
@@ -45,12 +48,18 @@ export class TlsClient extends pg.Client {
         this.connect((problem) => (problem ? reject(problem) : resolve(this)));
       });
     }
-    const { watch, login } = this.#options;
+    const { watch, login, connectionTimeoutMillis = 0 } = this.#options;
+    const begun = performance.now();
     const settle = (problem: Error | null) => {
       if (problem === null) {
         watch?.made();
         login.made(this.loginText);
-      } else watch?.failed(problem);
+      } else {
+        // The pool's timer closes the socket, which the driver takes for an end by the server.
+        const isOver =
+          connectionTimeoutMillis > 0 && performance.now() - begun >= connectionTimeoutMillis * shareInTime;
+        watch?.failed(isOver && isEnd(problem) ? new Error(timedOut, { cause: problem }) : problem);
+      }
       callback(problem);
     };
     super.connect((problem: Error | null) => {
@@ -85,4 +94,8 @@ const messages: ReadonlySet<string> = new Set([
 /** The server has no TLS, the handshake failed, or pg_hba.conf refuses the login with TLS (`hostnossl`). */
 function isOfTls(problem: Error & { readonly code?: string }): boolean {
   return messages.has(problem.message) || /^ERR_SSL_|^EPROTO$|^28000$/.test(problem.code ?? '');
+}
+
+function isEnd({ message }: Error): boolean {
+  return message === 'Connection terminated unexpectedly';
 }
