@@ -39,48 +39,49 @@ const settledMs = 500;
 
 /** Starts following. */
 export function followOptions(options: FollowedOptions): OptionsFollower {
-  const { gateway, config, sources, load, note, watches = true } = options;
+  const { gateway, config, sources, load, note, onTaken, watches = true } = options;
   let last = config;
 
-  async function takeOver(): Promise<void> {
+  async function takeOver(isAsked: boolean): Promise<void> {
     // Problems of the command line were reported at the start; a process's environment does not change.
     const next = load({ ...sources, problems: [], onFile: watch });
     const { needRestart } = changedOptions(last, next);
     const { applied, warnings } = await gateway.changeOptions(next);
-    for (const warning of warnings) note(`Warning: ${warning}`);
-    if (applied.length > 0) note(`Reloaded: ${applied.join(', ')}.`);
+    let isSilent = needRestart.length === 0 || onTaken === undefined;
+    const say = (text: string) => {
+      isSilent = false;
+      note(text);
+    };
+    for (const warning of warnings) say(`Warning: ${warning}`);
+    if (applied.length > 0) say(`Reloaded: ${applied.join(', ')}.`);
     last = { ...next, ...pick(last) };
-    (options.onTaken ?? nameThem)(needRestart);
+    // What is again as at the start needs none.
+    const others = changedOptions(config, next).needRestart.filter((name) => needRestart.includes(name));
+    if (onTaken !== undefined) onTaken(needRestart);
+    else if (others.length > 0) say(`Warning: A restart is needed for: ${others.map(namedInFile).join(', ')}.`);
     // First the part that needs no database.
     if (!isSameValue(authStart(last), authStart(next))) {
       await gateway.configureAuth(authStart(next));
       last = { ...last, ...authStart(next) };
-      note('Reloaded the start values of the auth configuration.');
+      say('Reloaded the start values of the auth configuration.');
     }
     if (!isSameValue(last.schemas, next.schemas)) {
       const isRead = await gateway.expose(next.schemas).then(() => true, isLater);
       last = { ...last, schemas: next.schemas };
       const names = next.schemas?.join(', ') ?? "the login role's search path";
-      note(`Exposed schemas are now: ${names}.${isRead ? '' : ' They are read when the database responds.'}`);
+      say(`Exposed schemas are now: ${names}.${isRead ? '' : ' They are read when the database responds.'}`);
     }
-  }
-
-  function nameThem(needRestart: readonly string[]): void {
-    if (needRestart.length > 0) note(`Warning: A restart is needed for: ${needRestart.map(namedInFile).join(', ')}.`);
+    if (isAsked && isSilent) note('The configuration was read again: nothing to change.');
   }
 
   // One after the other: a signal and a poll may coincide.
   let latest = Promise.resolve();
-  const readAgain = () => {
+  const read = (isAsked: boolean) => {
     latest = latest
-      .then(takeOver)
+      .then(() => takeOver(isAsked))
       .catch((error) => note(`Error: The configuration was not reloaded.\n${describeError(error)}`));
   };
-  const { environment, workingDirectory } = sources;
-  const configFile = resolve(
-    workingDirectory,
-    sources.configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml'),
-  );
+  const readAgain = () => read(true);
   const watched = new Map<string, (now: Stats, before: Stats) => void>();
   let settling: NodeJS.Timeout | null = null;
   const watch = (path: string) => {
@@ -94,9 +95,9 @@ export function followOptions(options: FollowedOptions): OptionsFollower {
     watched.set(path, onChange);
     watchFile(path, { interval: lookMs }, onChange).unref();
   };
-  watch(configFile);
+  watch(configFileOf(sources));
   // The files may have changed during the start.
-  readAgain();
+  read(false);
   return {
     readAgain,
     stop() {
@@ -104,6 +105,10 @@ export function followOptions(options: FollowedOptions): OptionsFollower {
       for (const [path, onChange] of watched) unwatchFile(path, onChange);
     },
   };
+}
+
+function configFileOf({ environment, workingDirectory, configFile }: Sources): string {
+  return resolve(workingDirectory, configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml'));
 }
 
 /** Whether a file that is there may be read by all. */

@@ -27,7 +27,6 @@ test('what changed together is taken over together, also while the database is a
     load: () => next,
     note: (text) => void notes.push(text),
   });
-  options.readAgain();
   await vi.waitFor(() => expect(notes).toHaveLength(2));
   options.stop();
   expect(configureAuth).toHaveBeenCalledWith(expect.objectContaining({ authValues: next.authValues }));
@@ -62,6 +61,25 @@ test('changed options that need a restart are named once, the others are taken o
   options.readAgain();
   options.stop();
   await new Promise(setImmediate);
-  expect(notes).toEqual(['Warning: A restart is needed for: max_body_bytes, port.', 'Exposed schemas are now: shop.']);
+  const nothing = 'The configuration was read again: nothing to change.';
+  expect(notes.slice(0, 2)).toEqual([
+    'Warning: A restart is needed for: max_body_bytes, port.',
+    'Exposed schemas are now: shop.',
+  ]);
+  expect(notes.slice(2)).toEqual([nothing, nothing]);
   expect(expose.mock.calls).toEqual([[['shop']]]);
+});
+
+test('an option that is again as at the start needs no restart', async () => {
+  const before = { ...config, port: 1 } as unknown as Config;
+  let next = { ...before, port: 2 } as Config;
+  const notes: string[] = [];
+  const gateway = { expose: async () => {}, configureAuth: async () => {}, changeOptions };
+  const note = (text: string) => void notes.push(text);
+  const options = followOptions({ gateway, config: before, sources, load: () => next, note });
+  await vi.waitFor(() => expect(notes).toEqual(['Warning: A restart is needed for: port.']));
+  next = before;
+  options.readAgain();
+  await vi.waitFor(() => expect(notes.slice(1)).toEqual(['The configuration was read again: nothing to change.']));
+  options.stop();
 });
