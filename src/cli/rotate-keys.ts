@@ -2,7 +2,18 @@
  * `pgreflect keys --rotate`, `--standby` and `--retire`: replaces the file of the keys, or prints the keys. The file is
  * replaced as a whole: a gateway that looks at it reads the keys before or the keys after.
  */
-import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isSigner, type JsonWebKeyMember } from '../config/json-web-keys.ts';
 import { findSigningKey, type Signer } from '../config/keys.ts';
@@ -77,7 +88,10 @@ function stateOf(key: JsonWebKeyMember, keys: SigningKeys): string {
   return keys.indexOf(key) < keys.findIndex(isSigner) ? 'is on standby: it verifies' : 'verifies';
 }
 
-/** Readable for its owner alone. A link stays one: what it names is replaced. @throws CommandError */
+/**
+ * Readable for its owner alone, or its group where it was before: root replaces the file of a service, which still has to read it. A link
+ * stays one: what it names is replaced. @throws CommandError
+ */
 function replaceFile(path: string, text: string): void {
   try {
     const target = realPath(path);
@@ -85,6 +99,11 @@ function replaceFile(path: string, text: string): void {
     try {
       const file = openSync(made, 'wx', 0o600);
       try {
+        const before = statSync(target, { throwIfNoEntry: false });
+        if (before !== undefined) {
+          fchownSync(file, before.uid, before.gid);
+          if ((before.mode & 0o044) === 0o040) fchmodSync(file, 0o640);
+        }
         writeFileSync(file, text);
         fsyncSync(file);
       } finally {

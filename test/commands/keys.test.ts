@@ -1,4 +1,13 @@
-import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { describe, expect, test } from 'vitest';
@@ -92,6 +101,22 @@ describe('keys of a file', () => {
       [signing.kid, ['verify']],
     ]);
     expect(statSync(fileOf(directory)).mode & 0o777).toBe(0o600);
+  });
+
+  test('a file keeps its owner and its group, so that a service can read what root has changed', async () => {
+    const directory = temporaryDirectory();
+    const file = fileOf(directory);
+    writeFileSync(file, JSON.stringify([await makeSigningKey()]));
+    // Without root, there are no others to give it to.
+    const [user, group] = process.getuid!() === 0 ? [12_345, 23_456] : [process.getuid!(), process.getgid!()];
+    chownSync(file, user, group);
+    for (const mode of [0o640, 0o600]) {
+      chmodSync(file, mode);
+      await change(directory, '--rotate');
+      const { uid, gid, mode: after } = statSync(file);
+      expect([uid, gid, after & 0o777]).toEqual([user, group, mode]);
+    }
+    expect(readKeys(directory)).toHaveLength(3);
   });
 
   test('a link to the file stays one, and a folder that cannot be written leaves the file as it was', async () => {
