@@ -139,7 +139,7 @@ export async function startGateway(start: Config, extras: GatewayExtras = {}): P
   try {
     await Promise.all([graphql.start(), management.loaded]);
     const readAt = performance.now();
-    const authenticate = await createAuthenticator(config, clock);
+    const authenticate = await createAuthenticator(config, clock, observe);
     const { hasher, minRefusalMs } = extras;
     const given = { hasher, minRefusalMs, database: authPool, configStore: management.store, onLost: graphql.suspect };
     const findOperator = config.managementApiEnabled ? createOperatorCheck(management.counted) : null;

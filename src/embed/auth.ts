@@ -54,7 +54,7 @@ export async function createAuth(
   opened.defer(() => clearInterval(looking));
   try {
     await management.loaded;
-    const authenticate = await createAuthenticator(config, clock);
+    const authenticate = await createAuthenticator(config, clock, observe);
     const auth = await openAuth({
       config,
       clock,

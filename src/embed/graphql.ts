@@ -30,7 +30,7 @@ export async function createGraphql(
   { observe = () => {} }: EmbedExtras = {},
 ): Promise<GraphqlApi> {
   const config = readOptions(options);
-  const authenticate = await createAuthenticator(config);
+  const authenticate = await createAuthenticator(config, undefined, observe);
   const graphql = openGraphql(config, { observe });
   try {
     await graphql.start();

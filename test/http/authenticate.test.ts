@@ -419,6 +419,9 @@ describe('keys of a URL', () => {
       );
     }
     expect(requests()).toBe(1);
+    expect(server.observations.flatMap((one) => (one.kind === 'warning' ? [one.message] : []))).toEqual([
+      'The keys of --jwks-url cannot be loaded: the address answers 500.',
+    ]);
     expect(await roleOf(server, null)).toBe('anon');
     expect(await roleOf(server, await token(user))).toBe('authenticated');
   });

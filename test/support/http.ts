@@ -136,7 +136,7 @@ export async function testServer(
   const observations: Observation[] = [];
   const executor = options.executor ?? smallExecutor(calls);
   const observe = (observation: Observation) => void observations.push(observation);
-  const authenticate = await createAuthenticator(config, options.clock ?? systemClock);
+  const authenticate = await createAuthenticator(config, options.clock ?? systemClock, observe);
   const graphiqlApiKey = options.graphiqlApiKey ?? null;
   const parts = { config, executor, live: nothingLive, authenticate, observe, graphiqlApiKey };
   const ready = async () => executor.notReady();

@@ -107,7 +107,9 @@ const ownOptions: ReadonlySet<string> = new Set<keyof Config>(['host', 'port', '
 function followFor(workers: Workers, live: LiveConfig, context: CommandContext): OptionsFollower {
   const { current: config } = live;
   const [noKeys, done] = [() => {}, async () => {}];
-  const authenticate = { prepare: (next: TokenOptions) => createTokenVerifier(next, systemClock).then(() => noKeys) };
+  const authenticate = {
+    prepare: (next: TokenOptions) => createTokenVerifier(next, systemClock, () => {}).then(() => noKeys),
+  };
   const auth = canSign(config) ? { prepareSigner: async () => noKeys } : null;
   const gateway = {
     changeOptions: (next: Config) => changeOptions({ live, authenticate, auth }, next),

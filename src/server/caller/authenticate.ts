@@ -13,6 +13,7 @@ import type { Caller } from '../../postgres/caller/caller.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';
+import type { Observe } from '../../shared/observation.ts';
 import { readRoleClaim } from '../../shared/role-claim.ts';
 import { sameText } from '../../shared/same-text.ts';
 import { explainKey, explainToken } from './explain-key.ts';
@@ -80,8 +81,9 @@ const forgetEveryMs = 60 * 1000;
 export async function createAuthenticator(
   options: AuthenticationOptions,
   clock: Clock = systemClock,
+  observe: Observe = () => {},
 ): Promise<Authenticate> {
-  let verify = await createTokenVerifier(options, clock);
+  let verify = await createTokenVerifier(options, clock, observe);
   let keysVersion = 0;
   const listeners = new Set<() => void>();
   const known = new LRUCache<string, VerifiedCaller>({
@@ -123,7 +125,7 @@ export async function createAuthenticator(
     return known.get(cacheKey) ?? find(apiKey, authorization, cacheKey);
   };
   const prepare = async (next: TokenOptions) => {
-    const imported = await createTokenVerifier(next, clock);
+    const imported = await createTokenVerifier(next, clock, observe);
     return () => {
       verify = imported;
       keysVersion += 1;

@@ -21,6 +21,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { openFetch } from '../../shared/egress/egress.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
+import type { Observe } from '../../shared/observation.ts';
 import { readBounded } from '../../shared/read-bounded.ts';
 
 type ImportedKey = CryptoKey | Uint8Array;
@@ -64,9 +65,9 @@ export type TokenOptions = Pick<Config, 'jwtSecret' | 'jwtKeys' | 'jwks' | 'jwks
 const leewaySeconds = 30;
 
 /** Imports the keys. Rejects if a key is malformed. */
-export async function createTokenVerifier(options: TokenOptions, clock: Clock): Promise<VerifyToken> {
+export async function createTokenVerifier(options: TokenOptions, clock: Clock, observe: Observe): Promise<VerifyToken> {
   const keys = await importKeys(options);
-  const remote = options.jwksUrl === null ? null : remoteKeys(new URL(options.jwksUrl), clock);
+  const remote = options.jwksUrl === null ? null : remoteKeys(new URL(options.jwksUrl), clock, observe);
   return async (token, { ownKeysOnly, checkAudience }) => {
     const candidates = await candidateKeys(
       token,
@@ -170,25 +171,46 @@ const maxKeyBytes = 262_144;
 
 /**
  * Keys of a JWKS URL: cached for 10 minutes; fetched again for an unknown `kid`, every 30 seconds at most. If the URL
- * fails, the last answer is used for up to a day, with a retry every five seconds at most.
+ * fails, the last answer is used for up to a day, with a retry every five seconds at most, and each new reason is observed.
  */
-function remoteKeys(url: URL, clock: Clock): RemoteKeys {
+function remoteKeys(url: URL, clock: Clock, observe: Observe): RemoteKeys {
   let good: { readonly body: string; readonly at: number } | null = null;
   let failedAt = Number.NEGATIVE_INFINITY;
+  let reported: string | null = null;
+  const report = (reason: string) => {
+    const message = `The keys of --jwks-url cannot be loaded: ${reason}.`;
+    if (reason !== reported) observe({ kind: 'warning', message, hint: 'Tokens that need them get 503.' });
+    reported = reason;
+  };
   return createRemoteJWKSet(url, {
     [customFetch]: async (address, init) => {
       try {
         if (clock.now() - failedAt < failureCooldownMs) throw new Error('the keys could not be loaded a moment ago');
         const response = await openFetch(address, init);
-        if (response.status !== 200) throw new Error(`the address of the keys answered ${response.status}`);
+        if (response.status !== 200) throw new KeysError(`the address answers ${response.status}`);
         good = { body: pinAlgorithms((await readBounded(response, maxKeyBytes)).toString()), at: clock.now() };
+        reported = null;
       } catch (error) {
-        if (clock.now() - failedAt >= failureCooldownMs) failedAt = clock.now();
+        if (clock.now() - failedAt >= failureCooldownMs) {
+          failedAt = clock.now();
+          report(whyNotLoaded(error));
+        }
         if (good === null || clock.now() - good.at > maxKeyAgeMs) throw error;
       }
       return new Response(good.body);
     },
   });
+}
+
+/** The address of keys has answered something else. */
+class KeysError extends Error {}
+
+/** Without what was answered, or the address. */
+function whyNotLoaded(error: unknown): string {
+  if (error instanceof KeysError) return error.message;
+  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+  if (typeof code === 'string') return code;
+  return name === 'TimeoutError' || name === 'AbortError' ? 'no answer in time' : 'the answer has no key set';
 }
 
 function pinAlgorithms(text: string): string {
