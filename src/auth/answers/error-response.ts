@@ -118,6 +118,10 @@ function fromDatabase(error: unknown): AuthError | null {
   }
   if (error.kind === 'timeout') return new AuthError('request_timeout', null, { cause: error });
   const sqlstate = error.sqlstate ?? '';
+  if (sqlstate === '25006') {
+    const message = 'The database takes no changes at the moment, please retry after a moment.';
+    return new AuthError('unexpected_failure', message, { status: 503, retryAfterSeconds: 1, cause: error });
+  }
   // Text that PostgreSQL cannot store, for example a NUL character, or that is longer than its column.
   if (['22001', '22021', '22P05'].includes(sqlstate)) {
     return new AuthError('validation_failed', 'The request has text that cannot be stored.', { cause: error });

@@ -96,6 +96,9 @@ test('a database that is away is a reason to come back', () => {
     headers: { 'retry-after': '1' },
     masked: true,
   });
+  // Such as a primary that has become a standby, or a full disk at a provider.
+  const readOnly = new DatabaseError({ kind: 'statement', primary: 'cannot execute INSERT', sqlstate: '25006' });
+  expect(toErrorResponse(readOnly, undefined, 'r1')).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
   const slow = new DatabaseError({ kind: 'timeout', primary: 'canceling statement' });
   expect(toErrorResponse(slow, undefined, 'r1').status).toBe(504);
 });
