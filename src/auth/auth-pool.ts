@@ -20,6 +20,7 @@ export function createAuthPool(config: Config, observe: Observe, onError: (probl
     watch: watchConnections('auth', observe),
     maxMessageBytes: maxAuthRowBytes,
     preparedStatements: config.preparedStatements,
+    primaryOnly: true,
     onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
     onError,
   });

@@ -170,6 +170,7 @@ function openSidePool({ config, database, observe, onLost }: AuthSetup): SystemP
     waitMs: config.poolWaitMs,
     applicationName: 'pgreflect auth side',
     preparedStatements: config.preparedStatements,
+    primaryOnly: true,
     onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
     onError: onLost,
   });

@@ -35,7 +35,8 @@ export class DatabaseError extends Error {
   declare readonly primary: string;
   /**
    * Where the flight failed: 0 = settings; 1.. = the main step of that number; the number after the last step = the
-   * commit (a deferred constraint); -1 = the function that runs before the request (caller/pre-request.ts). For system statements always 1; 0 if nothing was sent.
+   * commit (a deferred constraint); -1 = the function that runs before the request (caller/pre-request.ts). For system
+   * statements 0 = what begins their transaction, otherwise 1. Also 0 if nothing was sent.
    */
   readonly step: number = 0;
   /** PostgreSQL's five-character code; null if the error is not the server's. */
@@ -97,6 +98,9 @@ export const connectionSentinel = 'pgreflect:connection:';
 /** As `DatabaseError.step`, of the function that runs before a request. */
 export const preRequestStepNumber = -1;
 
+/** Prefix of the text that fails on purpose on a standby (system/system-connection.ts). */
+export const standbySentinel = 'pgreflect:standby:';
+
 interface FailureContext {
   /** As `DatabaseError.step`. */
   readonly step: number;
@@ -127,6 +131,10 @@ export function toDatabaseError(problem: unknown, context: FailureContext): Data
     if (context.lost) {
       return new DatabaseError({ ...facts, kind: lostKind(context), maybeCommitted: context.mutation });
     }
+    if (isSentinel(problem, standbySentinel, context)) {
+      const primary = 'The server is a standby, and what it has may be out of date.';
+      return new DatabaseError({ ...facts, kind: 'unavailable', primary });
+    }
     return new DatabaseError({ ...facts, kind: statementKind(problem, context) });
   }
   return new DatabaseError({
@@ -148,8 +156,12 @@ function statementKind(problem: pg.DatabaseError, context: FailureContext): Data
   if (problem.code === '57014') return context.cancelled === 'client' ? 'cancelled' : 'timeout';
   // Settings name what a transaction on the primary may do, and this server has become a standby.
   if (context.step === 0 && problem.code === '0A000') return 'unavailable';
-  if (context.step === 0 && problem.code === '22P02' && problem.message.includes(staleSentinel)) return 'stale';
-  return 'statement';
+  return isSentinel(problem, staleSentinel, context) ? 'stale' : 'statement';
+}
+
+/** Whether a cast of ours failed on purpose: no statement of a user runs in that step. */
+function isSentinel({ code, message }: pg.DatabaseError, sentinel: string, { step }: FailureContext): boolean {
+  return step === 0 && code === '22P02' && message.includes(sentinel);
 }
 
 /** PostgreSQL functions that parse such values: they identify errors whose message may be translated. */

@@ -10,12 +10,14 @@ import type { Config } from '../../src/config/config.ts';
 import { primaryPosition } from '../../src/postgres/pool/replicas.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { Observation } from '../../src/shared/observation.ts';
+import { installAuthTables, testAuth } from '../support/auth-service.ts';
 import { openBrowser } from '../support/browser.ts';
 import { startForwarder } from '../support/forwarder.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey } from '../support/http.ts';
 import { overEvents, overSocket, type Result } from '../support/live.ts';
 import { recordChanges } from '../support/live-record.ts';
+import type { TestDatabase } from '../support/postgres.ts';
 import { type ReplicatedServers, startReplicatedServers } from '../support/replica.ts';
 import { atEnd, type WhenOver } from '../support/when-over.ts';
 
@@ -413,6 +415,34 @@ describe('the model is as fresh as the server that answers', () => {
       noteByPk: { colour: 'red' },
     });
   });
+});
+
+test('accounts are not read from a standby, to which a router may lead for a moment: nobody is signed out', async () => {
+  await installAuthTables(servers.primary);
+  const way = await startForwarder();
+  const leadTo = (server: TestDatabase) => {
+    way.target = new URL(server.url);
+    way.cut();
+  };
+  leadTo(servers.primary);
+  const through = new URL(servers.primary.url);
+  through.port = String(way.port);
+  const auth = await testAuth(servers.primary, {}, { adminDatabaseUrl: through.href });
+  const resume = await pauseReplay();
+  const email = 'ann@example.test';
+  await auth.ask('/otp', { email });
+  const { code: token } = await auth.message(email);
+  const { body: session } = await auth.ask('/verify', { type: 'email', email, token });
+  const user = async () => (await auth.ask('/user', undefined, { token: session.access_token })).status;
+  expect(await user()).toBe(200);
+  leadTo(servers.replica);
+  // The first may be cut off with its connection.
+  for (const _ of ['cut off', 'a new connection', 'another one']) expect(await user()).toBe(503);
+  const { status, headers } = await auth.ask('/otp', { email });
+  expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+  leadTo(servers.primary);
+  await eventually(user, 200);
+  await resume();
 });
 
 const commits = 12;

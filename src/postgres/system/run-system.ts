@@ -43,6 +43,11 @@ export interface SystemPoolOptions extends DriverPoolOptions {
    * behind a pooler, whose connections others use; only for few, fixed texts.
    */
   readonly preparedStatements?: boolean;
+  /**
+   * Fails as `unavailable` on a standby, also what only reads: a router may lead there for a moment after a failover, and
+   * what is missing there may have been committed. The connection is closed, as the next one may lead elsewhere.
+   */
+  readonly primaryOnly?: boolean;
   /** Called when a pooler is detected: nothing is prepared from now on. */
   readonly onPreparedOff?: () => void;
 }
@@ -54,7 +59,7 @@ const maxPrepared = 300;
 
 /** Makes the pool; connects when first used. */
 export function createSystemPool(options: SystemPoolOptions): SystemPool {
-  const { answerWithinMs: usual = defaultAnswerMs } = options;
+  const { answerWithinMs: usual = defaultAnswerMs, primaryOnly = false } = options;
   const { pool, end } = createDriverPool(options);
   const names = new StatementNames(options.preparedStatements ?? false);
   const prepared = new WeakMap<DriverClient, PreparedStatements>();
@@ -78,7 +83,8 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     );
     waits.observe((performance.now() - since) / 1000);
     currentSpan()?.part('wait for a connection', since);
-    const connection = { client, prepared: preparedOf(client), names, answerWithinMs, server, ranUserCode: false };
+    const kept = { prepared: preparedOf(client), names, server, primaryOnly };
+    const connection = { client, ...kept, answerWithinMs, ranUserCode: false };
     let lost = false;
     try {
       return await run(connection);

@@ -8,7 +8,7 @@
 import { invariant } from '../../shared/invariant.ts';
 import { currentSpan, inSpan, type SpanPart } from '../../shared/trace/current-span.ts';
 import type { SpanFacts } from '../../shared/trace/span.ts';
-import { type DatabaseError, mayEndConnection, toDatabaseError } from '../database-error.ts';
+import { type DatabaseError, mayEndConnection, standbySentinel, toDatabaseError } from '../database-error.ts';
 import { terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import { Flight, type FlightOutcome } from '../wire/flight.ts';
@@ -27,6 +27,8 @@ export interface SystemConnection {
   readonly answerWithinMs: number | null;
   /** Where the database is, by semantic conventions. */
   readonly server: SpanFacts;
+  /** As `SystemPoolOptions.primaryOnly`. */
+  readonly primaryOnly: boolean;
   /** User code ran and may have left anything on the connection. */
   ranUserCode: boolean;
 }
@@ -62,11 +64,17 @@ const pinnedSettings = {
   standard_conforming_strings: 'on',
 };
 
+const pins = Object.entries(pinnedSettings).map(
+  ([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`,
+);
+
 /** Sets them for this transaction. The outer function hides the values from the answer. */
-export const pinSettings: SystemStatement = {
-  text: `select pg_catalog.num_nulls(${Object.entries(pinnedSettings)
-    .map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`)
-    .join(', ')})`,
+export const pinSettings: SystemStatement = { text: `select pg_catalog.num_nulls(${pins.join(', ')})`, values: [] };
+
+/** The same, and fails on purpose on a standby. */
+const pinOnPrimary: SystemStatement = {
+  text: `select pg_catalog.num_nulls(${pins.join(', ')}, case when pg_catalog.pg_is_in_recovery()
+    then ('${standbySentinel}'::pg_catalog.text operator(pg_catalog.||) pg_catalog.pg_is_in_recovery()::pg_catalog.text)::pg_catalog.int4 end)`,
   values: [],
 };
 
@@ -89,10 +97,10 @@ export async function runSystemSteps(
   const preamble: SystemStatement[] = begin === null ? [] : [{ text: begin, values: [] }];
   if (!isInTransaction(connection)) {
     const span = currentSpan();
-    preamble.push(pinSettings);
+    preamble.push(connection.primaryOnly ? pinOnPrimary : pinSettings);
     if (span?.isInDatabase) preamble.push({ text: setApplicationName, values: [tracedName(span.traceId)] });
   }
-  const run = () => send(connection, [...preamble, ...statements]);
+  const run = () => send(connection, [...preamble, ...statements], preamble.length);
   const isRecorded = currentSpan()?.isRecorded === true;
   const { results, ...rest } = isRecorded ? await inSpan(partOf(connection, statements), run) : await run();
   return { ...rest, results: results.slice(preamble.length) };
@@ -119,7 +127,12 @@ export async function runSystemAlone(connection: SystemConnection, text: string)
   if (error !== null) throw error;
 }
 
-async function send(connection: SystemConnection, statements: readonly SystemStatement[]): Promise<SystemResult> {
+/** @param preamble So many of the statements are none of the caller's. */
+async function send(
+  connection: SystemConnection,
+  statements: readonly SystemStatement[],
+  preamble = 0,
+): Promise<SystemResult> {
   const { client, prepared, names } = connection;
   // After user code, our names on the connection are not trustworthy.
   const nameOf = (text: string) => (connection.ranUserCode ? '' : names.fixedNameOf(text));
@@ -135,7 +148,7 @@ async function send(connection: SystemConnection, statements: readonly SystemSta
   });
   const outcome = await inTime(connection, answer);
   if (outcome.kind === 'done') return { results, error: null, isPreparedLost: false };
-  const error = systemError(outcome.problem, outcome.lost);
+  const error = systemError(outcome.problem, outcome.lost, outcome.step <= preamble ? 0 : 1);
   const isPreparedLost = lostStatement(
     outcome.problem,
     main.map(({ name }) => name),
@@ -173,8 +186,8 @@ async function inTime<T>({ client, answerWithinMs }: SystemConnection, answer: P
   }
 }
 
-function systemError(problem: unknown, lost: boolean): DatabaseError {
-  return toDatabaseError(problem, { step: 1, cancelled: null, mutation: true, lost });
+function systemError(problem: unknown, lost: boolean, step = 1): DatabaseError {
+  return toDatabaseError(problem, { step, cancelled: null, mutation: true, lost });
 }
 
 function toText(value: unknown): string | null {
