@@ -62,7 +62,7 @@ function columnsFor(isNarrow: boolean, by: Figure): readonly Column<OperationRow
     {
       name: 'operation',
       title: 'Operation',
-      width: isNarrow ? 150 : 300,
+      width: isNarrow ? 180 : 300,
       isWide: true,
       isRowHeader: true,
       cell: ({ name, type }) => (
