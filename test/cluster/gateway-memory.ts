@@ -11,8 +11,8 @@ import { type GatewayName, gatewayNames, type Servers } from './servers.ts';
 const port = 9464;
 /** From one look to the next, and from one collection of garbage to the next. */
 const everyMs = 10_000;
-/** How long memory may grow. */
-const warmUpMinutes = 10;
+/** How long memory may grow: until what is kept of callers is full. */
+const warmUpMinutes = 40;
 /** The gateway is busy when it is measured: of so many minutes, the look that found the least counts. */
 const busyMinutes = 5;
 /** Where there is less to judge from, a slope is mostly noise. */

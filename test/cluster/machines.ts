@@ -5,6 +5,7 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WhenOver } from '../support/when-over.ts';
@@ -12,6 +13,7 @@ import type { WhenOver } from '../support/when-over.ts';
 const bridge = 'pgreflect0';
 const prefix = 'pgreflect-';
 const network = '10.77.0';
+const cableOf = (name: string) => `pgr-${name}`;
 
 /** The address of whoever runs the cluster, on its bridge. */
 export const hostAddress = `${network}.1`;
@@ -45,11 +47,13 @@ function ip(...args: readonly string[]): void {
 }
 
 /** Makes the bridge and the machines, by the last number of their addresses. All end when it is over. */
-export function createMachines<Name extends string>(
+export async function createMachines<Name extends string>(
   numbers: Readonly<Record<Name, number>>,
   directory: string,
   whenOver: WhenOver,
-): Readonly<Record<Name, Machine>> {
+): Promise<Readonly<Record<Name, Machine>>> {
+  await beOnly(whenOver);
+  await removeLeft();
   ip('link', 'add', bridge, 'type', 'bridge');
   whenOver(async () => ip('link', 'delete', bridge));
   ip('address', 'add', `${hostAddress}/24`, 'dev', bridge);
@@ -59,9 +63,32 @@ export function createMachines<Name extends string>(
   return Object.fromEntries(entries) as Readonly<Record<Name, Machine>>;
 }
 
+/** Until it is over, no other process of this computer may do the same. The kernel takes the name back from a killed one. */
+async function beOnly(whenOver: WhenOver): Promise<void> {
+  const claim = createServer();
+  const claimed = once(claim, 'listening').catch(() => {
+    throw new Error('A cluster runs on this computer already.');
+  });
+  claim.listen('\0pgreflect-cluster');
+  await claimed;
+  whenOver(async () => void claim.close());
+}
+
+/** A run that was killed could remove nothing. */
+async function removeLeft(): Promise<void> {
+  const found = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' }).split('\n');
+  const left = found.map((line) => line.split(' ')[0] as string).filter((name) => name.startsWith(prefix));
+  for (const namespace of left) {
+    await endAll(namespace);
+    spawnSync('ip', ['link', 'delete', cableOf(namespace.slice(prefix.length))]);
+    ip('netns', 'delete', namespace);
+  }
+  spawnSync('ip', ['link', 'delete', bridge]);
+}
+
 function createMachine(name: string, number: number, directory: string, whenOver: WhenOver): Machine {
   const namespace = prefix + name;
-  const cable = `pgr-${name}`;
+  const cable = cableOf(name);
   const address = `${network}.${number}`;
   ip('netns', 'add', namespace);
   whenOver(async () => {

@@ -74,7 +74,7 @@ export async function startServers(
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-cluster-'));
   chmodSync(directory, 0o755);
   whenOver(async () => rmSync(directory, { recursive: true, force: true }));
-  const machines = createMachines(numbers, directory, whenOver);
+  const machines = await createMachines(numbers, directory, whenOver);
   const mail = await createMailServers(whenOver, hostAddress);
   const fill = filler(machines, directory);
 
