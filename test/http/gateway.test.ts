@@ -4,11 +4,14 @@ import { createConnection, createServer, type Server, type Socket } from 'node:n
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startGateway } from '../../src/gateway.ts';
 import { holdFunction, takeLock, untilHeld } from '../support/busy.ts';
-import { testGateway } from '../support/gateway.ts';
+import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey, operation, serviceKey, testConfig, token } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 
 let database: TestDatabase;
+/** Of the tests that need no options of their own. */
+let gateway: TestGateway;
 beforeAll(async () => {
   database = await createDatabase(`
     create table note (id bigint primary key, owner text not null, body text not null);
@@ -19,8 +22,12 @@ beforeAll(async () => {
     create policy everyone on note for select to anon using (id = 1);
     grant usage on schema public to anon, authenticated, service_role;
     grant select on note to anon, authenticated, service_role;
+    create table big (id bigint primary key);
+    insert into big values (9007199254740993), (9223372036854775807);
+    grant select on big to anon;
     ${holdFunction};
   `);
+  gateway = await testGateway(database, {}, atEnd);
 });
 
 const ids = '{ noteCollection(orderBy: [{id: AscNullsLast}]) { edges { node { id } } } }';
@@ -28,7 +35,7 @@ const idsOf = (body: { data: { noteCollection: { edges: { node: { id: string } }
   body.data.noteCollection.edges.map(({ node }) => Number(node.id));
 
 test('every caller sees what the policies of its role allow', async () => {
-  const { ask } = await testGateway(database);
+  const { ask } = gateway;
   expect(idsOf((await ask(ids)).body)).toEqual([1]);
   expect(idsOf((await ask(ids, { key: serviceKey })).body)).toEqual([1, 2, 3, 4]);
   const bearer = async (sub: string) => ({ authorization: `Bearer ${await token({ role: 'authenticated', sub })}` });
@@ -42,7 +49,6 @@ test.each([
   ['application/graphql+json', 'application/json'],
   ['application/graphql+json', 'application/graphql-response+json'],
 ])('both handlers give the same text (%s, %s)', async (contentType, accept) => {
-  const gateway = await testGateway(database);
   const ask = async (query: string) => {
     const response = await fetch(`${gateway.url}/graphql/v1`, {
       method: 'POST',
@@ -61,12 +67,6 @@ test.each([
 });
 
 test('an integer that JavaScript cannot hold reaches the database unchanged', async () => {
-  const own = await createDatabase(`
-    create table big (id bigint primary key);
-    insert into big values (9007199254740993), (9223372036854775807);
-    grant usage on schema public to anon;
-    grant select on big to anon;`);
-  const gateway = await testGateway(own);
   const response = await fetch(`${gateway.url}/graphql/v1`, {
     method: 'POST',
     headers: { apikey: anonKey, 'content-type': 'application/json' },
@@ -87,32 +87,23 @@ test('a role that the login role may not set is 403, one that does not exist too
 });
 
 test('a change of the schema is in answers after a reload', async () => {
-  const own = await createDatabase(
-    'create table first (id int primary key); grant usage on schema public to anon; grant select on first to anon',
-  );
-  const gateway = await testGateway(own, { schemaPollMs: 600_000 });
-  await own.query('create table second (id int primary key); grant select on second to anon');
+  await database.query('create table added (id int primary key); grant select on added to anon');
   await gateway.reload();
-  expect((await gateway.ask('{ secondCollection { edges { node { id } } } }')).body).toEqual({
-    data: { secondCollection: { edges: [] } },
+  expect((await gateway.ask('{ addedCollection { edges { node { id } } } }')).body).toEqual({
+    data: { addedCollection: { edges: [] } },
   });
 });
 
 test("notify pgreflect, 'reload' reloads", async () => {
-  const own = await createDatabase(
-    'create table first (id int primary key); grant usage on schema public to anon; grant select on first to anon',
-  );
-  const gateway = await testGateway(own, { schemaPollMs: 600_000 });
-  await own.query('create table second (id int primary key); grant select on second to anon');
+  await database.query('create table told (id int primary key); grant select on told to anon');
   await vi.waitFor(async () => {
     // Again, as long as nobody may listen yet.
-    await own.query("notify pgreflect, 'reload'");
-    expect((await gateway.ask('{ secondCollection { edges { node { id } } } }')).body.errors).toBeUndefined();
+    await database.query("notify pgreflect, 'reload'");
+    expect((await gateway.ask('{ toldCollection { edges { node { id } } } }')).body.errors).toBeUndefined();
   });
 });
 
 test('a client that goes away cancels its statement', async () => {
-  const gateway = await testGateway(database, { schemaPollMs: 600_000 });
   await takeLock(database, 1);
   const client = httpRequest(`${gateway.url}/graphql/v1`, {
     method: 'POST',
@@ -206,22 +197,21 @@ test('a wrong password ends the start with an error that does not show it', asyn
 });
 
 test('a port in use ends the start and closes what was opened', async () => {
-  const first = await testGateway(database);
   const config = testConfig({
     databaseUrl: database.urlAs('authenticator', 'test'),
-    port: first.port,
+    port: gateway.port,
     schemas: ['public'],
   });
   await expect(startGateway(config, { observe: () => {} })).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 
 test('stop lets requests in flight finish and refuses new ones', async () => {
-  const gateway = await testGateway(database);
+  const own = await testGateway(database);
   const release = await takeLock(database, 1);
-  const answer = gateway.ask('{ hold(lock: 1) }', { key: serviceKey });
+  const answer = own.ask('{ hold(lock: 1) }', { key: serviceKey });
   await untilHeld(database, 1);
-  const stopped = gateway.stop();
-  const health = () => fetch(`${gateway.url}/health`, { headers: { connection: 'close' } });
+  const stopped = own.stop();
+  const health = () => fetch(`${own.url}/health`, { headers: { connection: 'close' } });
   await vi.waitFor(() => expect(health()).rejects.toThrow());
   await release();
   expect((await answer).body).toEqual({ data: { hold: 'held' } });
