@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { programs } from '../support/bundle-programs.ts';
 
-const launcher = fileURLToPath(new URL('../../bin/pgreflect.js', import.meta.url));
+const { launcher } = programs();
 
 /** Runs a command of the launcher: its process ID, and what the program that answered says of itself. */
 async function launch(command: string, options = '') {
