@@ -36,6 +36,8 @@ const database = await createDatabase(`
 const started: (() => unknown)[] = [];
 const later = (stop: () => unknown) => void started.push(stop);
 const gateway = await testGateway(database, { liveIntervalMs: 50, livePollMs: 20 }, later);
+/** One that pages of other origins may not ask. */
+const listed = await testGateway(database, { corsOrigins: ['https://app.test'] }, later);
 afterAll(() => Promise.all(started.map((stop) => stop())));
 beforeEach(() => database.query(`delete from secret; insert into secret values (1, 'of a', 'a'), (2, 'of b', 'b')`));
 
@@ -293,7 +295,6 @@ describe('one caller', () => {
   });
 
   test('a page of another origin opens no event stream with a key in the URL where origins are listed', async () => {
-    const listed = await testGateway(database, { corsOrigins: ['https://app.test'] });
     const url = `${listed.url}/graphql/v1?${new URLSearchParams({ apikey: anonKey, query })}`;
     const open = (headers: Readonly<Record<string, string>>) =>
       new Promise((done) => {
@@ -311,7 +312,6 @@ describe('one caller', () => {
   });
 
   test('a page of another origin opens no WebSocket where origins are listed', async () => {
-    const listed = await testGateway(database, { corsOrigins: ['https://app.test'] });
     const open = (origin: string) => {
       const socket = new WebSocket(`${listed.url.replace('http', 'ws')}/graphql/v1`, 'graphql-transport-ws', {
         origin,

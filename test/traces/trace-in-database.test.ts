@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { sendTracesTo, startCollector } from '../support/collector.ts';
 import { testGateway } from '../support/gateway.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 
 const database = await createDatabase(`
   create function public.application() returns text stable language sql as $$ select current_setting('application_name') $$;
@@ -14,6 +15,8 @@ const database = await createDatabase(`
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+/** Without a collector. */
+const always = await testGateway(database, { traceInDatabase: 'always', poolSize: 1 }, atEnd);
 
 test('a request whose spans are exported has its trace in the database, and others have none', async () => {
   const collector = await startCollector();
@@ -30,18 +33,16 @@ test('a request whose spans are exported has its trace in the database, and othe
 });
 
 test('all requests have their trace in the database where the operator wants that, without a collector', async () => {
-  const gateway = await testGateway(database, { traceInDatabase: 'always', poolSize: 1 });
-  expect((await gateway.ask('{ application }', { headers })).body.data).toEqual({
+  expect((await always.ask('{ application }', { headers })).body.data).toEqual({
     application: `pgreflect ${traceId}`,
   });
-  const own = await gateway.ask('{ application }');
-  const { span } = gateway.observations.findLast(({ kind }) => kind === 'request') as { span: { traceId: string } };
+  const own = await always.ask('{ application }');
+  const { span } = always.observations.findLast(({ kind }) => kind === 'request') as { span: { traceId: string } };
   expect(own.body.data).toEqual({ application: `pgreflect ${span.traceId}` });
 });
 
 test('traces in the database leave its prepared statements as they are', async () => {
-  const gateway = await testGateway(database, { traceInDatabase: 'always', poolSize: 1 });
-  const count = async () => (await gateway.ask('mutation { prepared }')).body.data.prepared as number;
+  const count = async () => (await always.ask('mutation { prepared }')).body.data.prepared as number;
   await count();
   const before = await count();
   for (let asked = 0; asked < 5; asked += 1) await count();
@@ -56,7 +57,6 @@ test('no trace is in the database where the operator wants none', async () => {
 });
 
 test('a text that is no trace never gets into the database', async () => {
-  const gateway = await testGateway(database, { traceInDatabase: 'always' });
-  const { body } = await gateway.ask('{ application }', { headers: { traceparent: "00-'; drop table note; --" } });
+  const { body } = await always.ask('{ application }', { headers: { traceparent: "00-'; drop table note; --" } });
   expect(body.data.application).toMatch(/^pgreflect [0-9a-f]{32}$/);
 });
