@@ -106,7 +106,12 @@ test('a masked error is found by the id that its client was shown', async () => 
   const [{ extensions }] = body.errors;
   expect(extensions).toMatchObject({ code: 'INTERNAL', id: expect.any(String) });
   const request = await found(`id=${extensions.id}`);
-  expect(request).toMatchObject({ id: 'broken', errorIds: [extensions.id], codes: ['INTERNAL'], messages: ['Unexpected error.'] });
+  expect(request).toMatchObject({
+    id: 'broken',
+    errorIds: [extensions.id],
+    codes: ['INTERNAL'],
+    messages: ['Unexpected error.'],
+  });
   expect(JSON.stringify(request)).not.toContain('private');
 });
 
