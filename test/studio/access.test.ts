@@ -4,6 +4,7 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { AccessOverview } from '../../src/management/access/access-schemas.ts';
 import { type AccessScope, accessScopes, usualScopes } from '../../src/management/tokens/access-tokens.ts';
+import { formatCondition } from '../../src/studio/app/components/format-sql.ts';
 import { draftPolicy } from '../../src/studio/app/pages/access/policy-draft.ts';
 import { addToken, ref } from '../management/management.ts';
 import {
@@ -186,7 +187,10 @@ test('a draft lets the rows of the caller pass where policies, columns or foreig
   const overview = (await response.json()) as AccessOverview;
   const role = overview.roles.find(({ name }) => name === 'authenticated')!;
   const draft = (name: string, action: 'select' | 'insert' | 'update', anon = 'anon') =>
-    draftPolicy({ overview, table: overview.tables.find((table) => table.name === name)!, role, anon }, action);
+    draftPolicy(
+      { overview, table: overview.tables.find((table) => table.name === name)!, role, anon, format: formatCondition },
+      action,
+    );
   const drafts = {
     keeper: draft('pet', 'select'),
     profile: draft('essay', 'update'),
@@ -194,7 +198,9 @@ test('a draft lets the rows of the caller pass where policies, columns or foreig
     'as other tables': draft('box', 'insert'),
     'as other commands': draft('diary', 'update'),
     'as the shop': draft('review', 'select'),
+    'as the policy of another table': draft('shop_order', 'insert'),
     'nothing new': draft('diary', 'select'),
+    'nothing new by another table': draft('order_line', 'select'),
     'not by a number': draft('rating', 'insert'),
     'no id of a visitor': draft('pet', 'select', 'authenticated'),
     'a name that is there': draft('shelf', 'select'),
@@ -210,12 +216,28 @@ test('a draft lets the rows of the caller pass where policies, columns or foreig
       "as other tables": "create policy "authenticated inserts own rows" on public.box
       for insert to authenticated
       with check (member = (select auth.uid()));",
+      "as the policy of another table": "create policy "authenticated inserts own rows" on public.shop_order
+      for insert to authenticated
+      with check (
+        customer_id in (select c.id from public.customer c)
+      );",
       "as the shop": "create policy "authenticated reads own rows" on public.review
       for select to authenticated
-      using (customer_id in (select id from public.customer where user_id = (( SELECT (NULLIF(current_setting('request.jwt.claims'::text, true), ''::text)::json ->> 'sub'::text)::uuid AS uuid))));",
+      using (
+        customer_id in (select c.id from public.customer c)
+      );",
       "foreign keys": "create policy "authenticated reads own rows" on public.chapter
       for select to authenticated
-      using (essay in (select id from public.essay where author_id = (select auth.uid())));",
+      using (
+        essay in (
+          select
+            id
+          from
+            public.essay
+          where
+            author_id = (select auth.uid())
+        )
+      );",
       "keeper": "create policy "authenticated reads own rows" on public.pet
       for select to authenticated
       using (keeper = (select auth.uid()));",
@@ -228,6 +250,9 @@ test('a draft lets the rows of the caller pass where policies, columns or foreig
       "nothing new": "create policy "authenticated reads some rows" on public.diary
       for select to authenticated
       using (false /* which rows? by id, user_id, body */);",
+      "nothing new by another table": "create policy "authenticated reads some rows" on public.order_line
+      for select to authenticated
+      using (false /* which rows? by order_id, line_no, product_id, quantity, unit_price, line_total */);",
       "profile": "create policy "authenticated updates own rows" on public.essay
       for update to authenticated
       using (author_id = (select auth.uid()));",

@@ -205,7 +205,8 @@ export function printPolicy({ object }: AccessTable, policy: AccessPolicy, forma
     .concat(';');
 }
 
-function inParentheses(condition: string): string {
+/** The condition in one line. */
+export function inParentheses(condition: string): string {
   return `(${condition})`;
 }
 

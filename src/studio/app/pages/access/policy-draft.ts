@@ -4,7 +4,7 @@
  */
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
-import { type AccessRole, type Action, actionWords, bare, isWhole, sqlTokens } from './access-words.ts';
+import { type AccessRole, type Action, actionWords, bare, inParentheses, isWhole, sqlTokens } from './access-words.ts';
 
 /** What a draft is made of. */
 export interface DraftOf {
@@ -13,22 +13,28 @@ export interface DraftOf {
   readonly role: AccessRole;
   /** Callers with this role have no id. */
   readonly anon: string;
+  /** Of conditions, with their parentheses. */
+  readonly format?: ((condition: string) => string) | undefined;
 }
 
 const caller = '(select auth.uid())';
 
 /** The statement. */
-export function draftPolicy({ overview: { tables }, table, role, anon }: DraftOf, action: Action): string {
+export function draftPolicy(
+  { overview: { tables }, table, role, anon, format = inParentheses }: DraftOf,
+  action: Action,
+): string {
+  const search = { tables, role: role.name, path: [] };
   const isThere = table.policies.some(
-    (policy) => ['all', action].includes(policy.command) && ownCondition(table, policy, role.name) !== null,
+    (policy) => ['all', action].includes(policy.command) && ownCondition(search, table, policy) !== null,
   );
-  const own = role.name === anon || isThere ? null : ownRows(tables, table, role.name);
+  const own = role.name === anon || isThere ? null : ownRows(search, table);
   const name = `${role.name} ${actionWords[action]}s ${own === null ? 'some' : 'own'} rows`;
   const clause = action === 'insert' ? 'with check' : 'using';
   return [
     `create policy ${quoteName(unusedName(table, name))} on ${table.object}`,
     `  for ${action} to ${role.object}`,
-    `  ${clause} (${own ?? gap(table)});`,
+    `  ${clause} ${own === null ? inParentheses(gap(table)) : format(own)};`,
   ].join('\n');
 }
 
@@ -68,31 +74,37 @@ export function findGap(sql: string): Gap | null {
 }
 
 /** From one table to the next. */
-const maxForeignKeys = 2;
+const maxTables = 3;
+
+/** Where to look for whose rows are. */
+interface Search {
+  readonly tables: readonly AccessTable[];
+  /** Null: policies of any role. */
+  readonly role: string | null;
+  /** Tables that lead here. */
+  readonly path: readonly AccessTable[];
+}
 
 /** The shortest condition that only rows of the caller fulfil; null: the schema says nothing of whose they are. */
-function ownRows(
-  tables: readonly AccessTable[],
-  table: AccessTable,
-  role: string,
-  path: readonly AccessTable[] = [],
-): string | null {
+function ownRows(search: Search, table: AccessTable): string | null {
+  const { tables, role, path } = search;
   for (const policy of table.policies) {
-    const condition = ownCondition(table, policy, role);
+    const condition = ownCondition(search, table, policy);
     // Called once for all rows, not for each.
     if (condition !== null)
       return outline(condition) === condition ? condition.replace('auth.uid()', caller) : condition;
   }
   const column = userColumn(tables, table);
   if (column !== undefined) return `${quoteName(column)} = ${caller}`;
-  if (path.length === maxForeignKeys) return null;
+  const next = { tables, role, path: [...path, table] };
+  if (next.path.length === maxTables) return null;
   const found = table.references.flatMap((reference) => {
     const other = tables.find(({ object }) => object === reference.object);
-    if (other === undefined || other === table || path.includes(other)) return [];
+    if (other === undefined || next.path.includes(other)) return [];
     const own = quoteName(reference.column);
     // A profile has the id of its user.
     if (userColumn(tables, other) === reference.key) return [`${own} = ${caller}`];
-    const condition = ownRows(tables, other, role, [...path, table]);
+    const condition = ownRows(next, other);
     if (condition === null || !mayRead(other, role, `${reference.key} ${condition}`)) return [];
     return [`${own} in (select ${quoteName(reference.key)} from ${other.object} where ${condition})`];
   });
@@ -100,7 +112,7 @@ function ownRows(
 }
 
 /** Conditions read other tables with the rights of the caller. */
-function mayRead({ rights, columns }: AccessTable, role: string, text: string): boolean {
+function mayRead({ rights, columns }: AccessTable, role: string | null, text: string): boolean {
   const select = rights.find((each) => each.role === role)?.select;
   if (select === undefined || select.rows === 'none') return false;
   return columns.every((name) => select.columns?.includes(name) !== false || !text.includes(name));
@@ -119,7 +131,7 @@ function userColumn(tables: readonly AccessTable[], { uuidColumns, references }:
 function decides(tables: readonly AccessTable[], name: string): boolean {
   return tables.some((table) =>
     table.policies.some((policy) => {
-      const condition = ownCondition(table, policy, null);
+      const condition = ownCondition({ tables, role: null, path: [] }, table, policy);
       return (
         condition !== null &&
         (condition.startsWith(`${quoteName(name)} = `) || condition.endsWith(` = ${quoteName(name)}`))
@@ -132,17 +144,34 @@ function decides(tables: readonly AccessTable[], name: string): boolean {
 const ownShape = /^(?:EXISTS \(\)|[\w."]+ (?:= (?:auth\.uid)?|IN |= ANY )\(\)|(?:auth\.uid)?\(\) = [\w."]+)$/;
 
 /** The condition of a policy that lets the caller's rows pass and no others; null: it is another one, or not the role's. */
-function ownCondition({ name }: AccessTable, policy: AccessPolicy, role: string | null): string | null {
-  const { isPermissive, roles, using, check } = policy;
-  const isOfRole = role === null || roles.some((each) => each === role || each === 'public');
+function ownCondition(search: Search, table: AccessTable, policy: AccessPolicy): string | null {
+  const { isPermissive, using, check } = policy;
   const text = using ?? check;
-  if (!isPermissive || !isOfRole || text === null || !isWhole(policy)) return null;
+  if (!isPermissive || !isOfRole(policy, search.role) || text === null || !isWhole(policy)) return null;
   const condition = bare(text);
-  if (!/auth\.uid\(\)|request\.jwt/.test(condition)) return null;
+  if (!/auth\.uid\(\)|request\.jwt/.test(condition) && !readsOwn(search, table, condition)) return null;
   const shape = outline(condition);
   // One that is the same for every row concerns the caller alone.
-  const isOfRow = !shape.startsWith('EXISTS') || condition.includes(`${quoteName(name)}.`);
+  const isOfRow = !shape.startsWith('EXISTS') || condition.includes(`${quoteName(table.name)}.`);
   return ownShape.test(shape) && isOfRow ? condition : null;
+}
+
+function isOfRole({ roles }: AccessPolicy, role: string | null): boolean {
+  return role === null || roles.some((each) => each === role || each === 'public');
+}
+
+/** Whether a condition reads a table of which the role sees its own rows alone. */
+function readsOwn({ tables, role, path }: Search, table: AccessTable, condition: string): boolean {
+  const next = { tables, role, path: [...path, table] };
+  if (next.path.length === maxTables) return false;
+  const words = new Set(condition.split(/[\s(),]+/));
+  return tables.some((other) => {
+    if (!words.has(other.object) || !other.rowSecurity || next.path.includes(other)) return false;
+    const deciding = other.policies.filter(
+      (policy) => policy.isPermissive && ['all', 'select'].includes(policy.command) && isOfRole(policy, role),
+    );
+    return deciding.length > 0 && deciding.every((policy) => ownCondition(next, other, policy) !== null);
+  });
 }
 
 /** `a = (select …)` becomes `a = ()`. */

@@ -41,11 +41,12 @@ interface TableAccessProps {
 
 /** The pane. */
 export function TableAccess({ overview, table, role: wanted, query, anon }: TableAccessProps) {
+  const format = useFormat();
   const role = overview.roles.find(({ name }) => name === wanted) ?? overview.roles[0];
   const rights = table.rights.find((each) => each.role === role?.name);
   const warning = warnOf(table);
   if (role === undefined || rights === undefined) return null;
-  const draftOf = (action: Action) => draftPolicy({ overview, table, role, anon }, action);
+  const draftOf = (action: Action) => draftPolicy({ overview, table, role, anon, format }, action);
   return (
     <div className="chosen table-access stack">
       <p className="to-list">
@@ -109,7 +110,7 @@ export function TableAccess({ overview, table, role: wanted, query, anon }: Tabl
         )}
         {table.policies.length === 0 && <p className="soft">None.</p>}
         {table.policies.map((policy) => (
-          <Policy key={policy.name} {...{ overview, table, policy, role }} />
+          <Policy key={policy.name} {...{ overview, table, policy, role, format }} />
         ))}
       </section>
       <div className="row">
@@ -129,10 +130,11 @@ interface PolicyProps {
   readonly table: AccessTable;
   readonly policy: AccessPolicy;
   readonly role: AccessRole;
+  readonly format: Format;
 }
 
-function Policy({ overview, table, policy, role }: PolicyProps) {
-  const changes = policyChanges({ overview, table, policy, role, format: useFormat() });
+function Policy({ overview, table, policy, role, format }: PolicyProps) {
+  const changes = policyChanges({ overview, table, policy, role, format });
   return (
     <div className="stack">
       <div className="spread">
@@ -149,9 +151,11 @@ function Policy({ overview, table, policy, role }: PolicyProps) {
   );
 }
 
-/** Puts long conditions in lines; loaded with the first policy. */
-function useFormat(): ((condition: string) => string) | undefined {
-  const [format, setFormat] = useState<typeof formatCondition>();
+/** Puts long conditions in lines; undefined until it is loaded. */
+type Format = typeof formatCondition | undefined;
+
+function useFormat(): Format {
+  const [format, setFormat] = useState<Format>();
   useEffect(() => {
     void import('../../components/format-sql.ts').then((loaded) => setFormat(() => loaded.formatCondition));
   }, []);
