@@ -213,3 +213,15 @@ test('the histogram of requests names traces that are recorded, in OpenMetrics a
   expect(more).toEqual([]);
   expect(await read('text/plain')).toEqual([]);
 });
+
+test('spans go through a proxy to a collector elsewhere, which only the proxy can look up', async () => {
+  const proxy = await startCollector();
+  sendTracesTo({ url: 'http://collector.test:4318' }, { http_proxy: proxy.url });
+  const gateway = await testGateway(database);
+  await gateway.ask(query, { headers: { traceparent } });
+  await traceOf(proxy, isServer);
+  expect(proxy.requests[0]).toMatchObject({
+    path: 'http://collector.test:4318/v1/traces',
+    headers: { host: 'collector.test:4318' },
+  });
+});

@@ -47,6 +47,7 @@ import {
   UnrecordedSpan,
 } from '../span.ts';
 import { randomId, type TraceParent } from '../trace-context.ts';
+import { collectorAgents } from './collector-agent.ts';
 import { RequestSampler } from './request-sampler.ts';
 import type { TraceSettings } from './trace-environment.ts';
 
@@ -64,7 +65,11 @@ export function createOtlpTracer(
   { sampling, batch, limits }: TraceSettings,
   { observe, inDatabase }: TracerOptions,
 ): Tracer {
-  const exporter = reportFailures(new OTLPTraceExporter(), observe);
+  const httpAgentOptions = collectorAgents(process.env);
+  const exporter = reportFailures(
+    new OTLPTraceExporter(httpAgentOptions === null ? {} : { httpAgentOptions }),
+    observe,
+  );
   const own = {
     'service.name': 'pgreflect',
     'service.version': version,
