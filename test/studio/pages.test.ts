@@ -161,6 +161,34 @@ test('every page has one head with its name, as high as the others', async () =>
   }
 });
 
+test('what is typed right after Ctrl+K is looked for, also before the code of the list is there; settings and what is done with keys are found from every page', async () => {
+  const { page } = await studio.visit('home', { isFirst: true });
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  const { promise: isTyped, resolve: typed } = Promise.withResolvers<void>();
+  await page.route('**/assets/command-list*.js', async (route) => {
+    await isTyped;
+    await route.continue();
+  });
+  const field = page.getByRole('dialog', { name: 'Go to or run' }).locator('input.palette-input');
+  await page.keyboard.press('Control+k');
+  await expect.poll(() => field.evaluate((input) => input === document.activeElement)).toBe(true);
+  await page.keyboard.type('rota');
+  typed();
+  await page.getByRole('option', { name: 'Rotate the keys' }).waitFor();
+  await page.keyboard.type('te');
+  expect(await field.inputValue()).toBe('rotate');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Rotate the keys' }).waitFor();
+  await expect.poll(() => page.url()).toBe(`${studio.url}/studio/settings/keys?group=rotate-the-keys`);
+  await followMenu(page, 'Home');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option', { name: 'Data', exact: true }).waitFor();
+  expect(await page.getByRole('option', { name: 'Shortest password' }).count()).toBe(0);
+  await page.keyboard.type('shortest pass');
+  await page.getByRole('option', { name: 'Shortest password' }).click();
+  await page.locator('[data-wanted="true"]').getByLabel('Shortest password').waitFor();
+});
+
 describe('GraphQL', () => {
   const run = (page: Page) => page.getByRole('button', { name: 'Execute query' }).click();
   const answer = (page: Page, text: string) => page.locator('.result-window').getByText(text).first();

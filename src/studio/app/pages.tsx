@@ -17,6 +17,7 @@ import {
   SettingsIcon,
   UsersIcon,
 } from './components/icons.tsx';
+import type { Command } from './shared/commands.ts';
 
 /** The parts of the menu, by their headings; the first has none. */
 export const menuParts = ['', 'Database', 'Auth', 'Gateway'] as const;
@@ -50,6 +51,11 @@ const LivePage = pageOf(async () => (await import('./pages/live/live-page.tsx'))
 const SettingsPage = pageOf(async () => (await import('./pages/settings/settings-page.tsx')).SettingsPage);
 const InboxPage = pageOf(async () => (await import('./pages/inbox/inbox-page.tsx')).InboxPage);
 const HomePage = pageOf(async () => (await import('./pages/home/home-page.tsx')).HomePage);
+
+/** What the command palette finds of Settings. */
+export async function loadSettingsCommands(): Promise<readonly Command[]> {
+  return (await import('./pages/settings/settings-commands.ts')).settingsCommands;
+}
 
 /** The code of a page, which may be asked for before the page is shown. */
 function pageOf(load: () => Promise<ComponentType>): Pick<StudioPage, 'Page' | 'load'> {

@@ -1,7 +1,7 @@
 /** What the command palette lists: pages and commands, found by words of their names. */
 import { Autocomplete } from '@base-ui/react/autocomplete';
-import { useEffect, useMemo, useRef, useState } from 'react';
-import { menuParts, studioPages } from '../pages.tsx';
+import { use, useMemo } from 'react';
+import { loadSettingsCommands, menuParts, studioPages } from '../pages.tsx';
 import { type Command, shownCommands } from '../shared/commands.ts';
 import { goTo } from '../shared/router.ts';
 import { signOut } from '../shared/session.ts';
@@ -32,32 +32,39 @@ const always: readonly Command[] = [
   { id: 'sign out', title: 'Sign out', part: 'Studio', words: 'leave', run: signOut },
 ];
 
-/** The field and the list. @param props.onDone Called before a command runs. */
-export function CommandList({ onDone }: { readonly onDone: () => void }) {
+const settings = loadSettingsCommands();
+
+interface CommandListProps {
+  /** Attributes of the field. */
+  readonly field: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly onType: (text: string) => void;
+  /** Called before a command runs. */
+  readonly onDone: () => void;
+}
+
+/** The field and the list. */
+export function CommandList({ field, text, onType, onDone }: CommandListProps) {
   const shown = useStore(shownCommands);
-  const [wanted, setWanted] = useState('');
-  const parts = useMemo(() => partsOf([...shown.flat(), ...always, ...placesOf(wanted.trim())]), [shown, wanted]);
-  const field = useRef<HTMLInputElement>(null);
-  // The dialog is there before this code, and took the focus.
-  useEffect(() => field.current?.focus(), []);
+  const settingsCommands = use(settings);
+  const parts = useMemo(() => {
+    const wanted = text.trim();
+    const found = wanted === '' ? [] : [...settingsCommands, ...placesOf(wanted)];
+    return partsOf([...shown.flat(), ...always, ...found]);
+  }, [shown, settingsCommands, text]);
   return (
     <Autocomplete.Root
       open
       inline
       items={parts}
-      value={wanted}
-      onValueChange={setWanted}
+      value={text}
+      onValueChange={onType}
       autoHighlight="always"
       keepHighlight
       filter={(command: Command, wanted) => isFound(command, wanted)}
       itemToStringValue={({ title }: Command) => title}
     >
-      <Autocomplete.Input
-        ref={field}
-        className="palette-input"
-        placeholder="Go to or run …"
-        aria-label="Go to or run"
-      />
+      <Autocomplete.Input {...field} autoFocus spellCheck={false} />
       <Autocomplete.Empty className="palette-empty">Nothing has this name.</Autocomplete.Empty>
       <Autocomplete.List className="palette-list">
         {({ value, items }: Part) => (

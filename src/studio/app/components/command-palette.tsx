@@ -1,6 +1,6 @@
 /** The command palette: pages and commands by a part of their names. Ctrl-K or Command-K opens it. */
 import { Dialog } from '@base-ui/react/dialog';
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { createStore, type Store, useStore } from '../shared/store.ts';
 import { FaultBoundary } from './fault-boundary.tsx';
 import './command-palette.css';
@@ -35,13 +35,33 @@ export function CommandPalette() {
         <Dialog.Viewport className="dialog-place palette-place">
           <Dialog.Popup className="dialog palette" aria-label="Go to or run">
             <FaultBoundary>
-              <Suspense fallback={null}>
-                <CommandList onDone={() => isPaletteOpen.set(false)} />
-              </Suspense>
+              <Typed />
             </FaultBoundary>
           </Dialog.Popup>
         </Dialog.Viewport>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+const takeKeyboard = (field: HTMLInputElement | null): void => field?.focus();
+
+/** The list, and until its code is there a field: what is typed at once is what is looked for. */
+function Typed() {
+  const [text, setText] = useState('');
+  const field = { className: 'palette-input', placeholder: 'Go to or run …', 'aria-label': 'Go to or run' };
+  const waiting = (
+    <input
+      {...field}
+      ref={takeKeyboard}
+      spellCheck={false}
+      value={text}
+      onChange={({ target }) => setText(target.value)}
+    />
+  );
+  return (
+    <Suspense fallback={waiting}>
+      <CommandList {...{ field, text }} onType={setText} onDone={() => isPaletteOpen.set(false)} />
+    </Suspense>
   );
 }

@@ -10,10 +10,8 @@ import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { askProject } from '../../shared/session.ts';
 import { CreateDialog } from './create-dialog.tsx';
+import { newTokenPath } from './place-of.ts';
 import { describeEnd } from './token.ts';
-
-/** The address of the dialog that creates one. */
-export const newTokenPath = 'settings/access-tokens/new';
 
 /** The section. */
 export function AccessTokens() {

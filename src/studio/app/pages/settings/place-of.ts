@@ -4,3 +4,6 @@
 export function groupAddress(section: string, title: string): string {
   return `settings/${section}?group=${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
 }
+
+/** The address of the dialog that creates an access token. */
+export const newTokenPath = 'settings/access-tokens/new';

@@ -8,6 +8,7 @@ import { NamedGroup, useGroup } from './named-group.tsx';
 import { groupAddress } from './place-of.ts';
 import { type FieldPlace, fieldPlaces, type SettingsGroup, type SettingsSection } from './sections.ts';
 import { SettingRow } from './setting-row.tsx';
+import { settingsTasks } from './settings-commands.ts';
 import { changes, problems, type StoredSettings, shownValue } from './settings-state.ts';
 
 interface SectionViewProps {
@@ -87,15 +88,16 @@ function Card({ section, group, stored }: GroupProps & { readonly section: strin
   );
 }
 
-/** What a search finds in names, labels and help. */
+/** What a search finds in names, labels and help, and what is done on the page beside fields. */
 export function FoundSettings({ wanted, stored }: { readonly wanted: string; readonly stored: StoredSettings }) {
   const words = wanted.toLowerCase().split(/\s+/);
+  const has = (text: string): boolean => words.every((word) => text.toLowerCase().includes(word));
+  const tasks = settingsTasks.filter((task) => has(`${task.title} ${task.words}`));
   const found = [...fieldPlaces.values()].filter(({ section, group, field }) => {
     const help = stored.fields.get(field.name)?.description ?? '';
-    const text = `${field.name} ${field.label} ${help} ${section.title} ${group.title}`.toLowerCase();
-    return words.every((word) => text.includes(word));
+    return has(`${field.name} ${field.label} ${help} ${section.title} ${group.title}`);
   });
-  if (found.length === 0) {
+  if (found.length + tasks.length === 0) {
     return (
       <Empty title="No setting has these words">
         <p>Search for a name, a label or a word of the help.</p>
@@ -103,7 +105,23 @@ export function FoundSettings({ wanted, stored }: { readonly wanted: string; rea
     );
   }
   const byGroup = Map.groupBy(found, ({ group }) => group);
-  return [...byGroup.values()].map((places) => <FoundGroup key={titleOf(places)} places={places} stored={stored} />);
+  return (
+    <>
+      {[...Map.groupBy(tasks, ({ section }) => section)].map(([section, those]) => (
+        <section key={section} className="setting-group" aria-label={section}>
+          <h2>{section}</h2>
+          {those.map(({ title, address }) => (
+            <p key={title} className="setting">
+              <Link to={address}>{title}</Link>
+            </p>
+          ))}
+        </section>
+      ))}
+      {[...byGroup.values()].map((places) => (
+        <FoundGroup key={titleOf(places)} places={places} stored={stored} />
+      ))}
+    </>
+  );
 }
 
 interface FoundGroupProps extends Pick<GroupProps, 'stored'> {

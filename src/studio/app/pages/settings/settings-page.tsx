@@ -3,50 +3,19 @@ import { useEffect, useMemo } from 'react';
 import { Link } from '../../components/link.tsx';
 import { OperatorsOnly, Problem, Waiting } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
-import { type Command, useCommands } from '../../shared/commands.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useMayOperate, useMayWrite, useScopes } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
-import { AccessTokens, newTokenPath } from './access-tokens.tsx';
+import { AccessTokens } from './access-tokens.tsx';
 import { ChangeBar } from './change-bar.tsx';
 import { ProjectKeys } from './project-keys.tsx';
 import { FoundSettings, SectionView } from './section-view.tsx';
 import { fieldPlaces, settingsSections } from './sections.ts';
+import { allSections } from './settings-commands.ts';
 import { SettingsHistory } from './settings-history.tsx';
 import { changes, readSettings, storedSettings } from './settings-state.ts';
 import './settings.css';
-
-const others = [
-  { path: 'keys', title: 'Keys' },
-  { path: 'access-tokens', title: 'Access tokens' },
-  { path: 'history', title: 'History' },
-] as const;
-
-const sections = [...settingsSections, ...others];
-
-/** Found from everywhere on the page. */
-const commands: readonly Command[] = [
-  ...sections.map(({ path, title }) => ({
-    id: `settings ${path}`,
-    title: `Settings: ${title}`,
-    part: 'Settings',
-    run: () => goTo(`settings/${path}`),
-  })),
-  {
-    id: 'create token',
-    title: 'Create access token …',
-    part: 'Settings',
-    run: () => goTo(newTokenPath),
-  },
-  ...[...fieldPlaces].map(([name, { section, field }]) => ({
-    id: `setting ${name}`,
-    title: field.label,
-    part: section.title,
-    words: name,
-    run: () => goTo(`settings/${section.path}?field=${name}`),
-  })),
-];
 
 /** The page. */
 export function SettingsPage() {
@@ -54,11 +23,10 @@ export function SettingsPage() {
   const mayRead = useScopes().includes('auth_config:read');
   const path = segments[1] ?? null;
   const wanted = query.get('q') ?? '';
-  useCommands(commands);
   useEffect(() => {
     if (path === null) goTo(mayRead ? 'settings/general' : 'settings/access-tokens', { replace: true });
   }, [path, mayRead]);
-  const section = sections.find((each) => each.path === path);
+  const section = allSections.find((each) => each.path === path);
   if (path !== null && section === undefined)
     return <Problem title="Page not found">Choose a section of the page Settings from the menu.</Problem>;
   return (
@@ -95,7 +63,7 @@ function SectionList({ current }: { readonly current: string | null }) {
   return (
     <nav aria-label="Sections of the settings" className="section-list">
       <ul>
-        {sections.map(({ path, title }) => (
+        {allSections.map(({ path, title }) => (
           <li key={path}>
             <Link to={`settings/${path}`} isCurrent={path === current}>
               {title}
