@@ -237,7 +237,7 @@ test('a row is inserted with related rows at any depth, and what is refused of o
   await form.getByLabel('name').first().fill('Whistle');
   const pieces = form.getByRole('group', { name: 'New Piece' });
   for (const [index, amount] of ['3', '0'].entries()) {
-    await form.getByRole('button', { name: 'Add a related Piece' }).click();
+    await form.getByRole('button', { name: 'related Piece' }).click();
     await pieces
       .nth(index)
       .getByLabel('line')
@@ -268,6 +268,76 @@ test('a row is inserted with related rows at any depth, and what is refused of o
       'select m.name as maker, g.name, line, amount from piece join gadget g on g.id = gadget_id join maker m on m.id = maker_id',
     ),
   ).toEqual([{ maker: 'Acme', name: 'Whistle', line: 2, amount: 5 }]);
+  expect(problems).toEqual([]);
+});
+
+test('what a new row and its related rows lack is told in the names of the form before anything is sent, as are two of the same key; the page itself does not scroll', async () => {
+  await studio.database.query(`
+    create table bill (id int generated always as identity primary key, sent_to text not null, note text, made_at timestamptz not null default now());
+    create table bill_line (bill_id int references bill, line_no int, amount int not null, unit text not null, primary key (bill_id, line_no));
+    create function give_unit() returns trigger language plpgsql as $$ begin new.unit := coalesce(new.unit, 'piece'); return new; end $$;
+    create trigger give_unit before insert on bill_line for each row execute function give_unit();
+    grant select, insert on bill, bill_line to service_role`);
+  const stored = () =>
+    studio.database.query('select sent_to, line_no, amount, unit from bill_line join bill on bill_id = id order by 2');
+  const { page, problems } = await studio.visit('data/Bill?as=service&row=', {
+    viewport: { width: 1280, height: 700 },
+  });
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.postData()?.includes('BillWrite')) sent.push(request.url());
+  });
+  const form = page.getByRole('complementary', { name: 'New Bill' });
+  await form.locator('[data-column="sentTo"]').getByText('required', { exact: true }).waitFor();
+  expect(await form.locator('[data-column="madeAt"]').getByText('required', { exact: true }).count()).toBe(0);
+  const lines = form.getByRole('group', { name: 'New BillLine' });
+  for (const [index, amount] of ['3', '5'].entries()) {
+    await form.getByRole('button', { name: 'related BillLine' }).click();
+    await lines.nth(index).getByLabel('lineNo').fill('1');
+    await lines.nth(index).getByLabel('amount').fill(amount);
+  }
+  // The button is where the next row comes.
+  const [last, adder] = [
+    await lines.last().boundingBox(),
+    await form.getByRole('button', { name: 'Add another' }).boundingBox(),
+  ];
+  expect(adder!.y).toBeGreaterThan(last!.y + last!.height - 1);
+  await form.getByRole('button', { name: 'Insert' }).click();
+  await form
+    .getByText(
+      'Nothing was sent: sentTo is required; New BillLine 1: unit is required; New BillLine 2: unit is required, the same lineNo as New BillLine 1.',
+    )
+    .waitFor();
+  await lines.nth(1).getByText('The same lineNo as New BillLine 1.').waitFor();
+  await expect
+    .poll(() => form.getByLabel('sentTo').evaluate((field) => [field === document.activeElement, field.ariaInvalid]))
+    .toEqual([true, 'true']);
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.type('Ada');
+  await lines.nth(1).getByLabel('lineNo').fill('2');
+  // The trigger gives the units.
+  await form.getByRole('button', { name: 'Insert', exact: true }).click();
+  expect(sent).toEqual([]);
+  await form.getByRole('button', { name: 'Insert anyway' }).click();
+  await page.getByText(/^Inserted Bill \d+ with 2 related rows\.$/).waitFor();
+  expect(await stored()).toEqual([
+    { sent_to: 'Ada', line_no: 1, amount: 3, unit: 'piece' },
+    { sent_to: 'Ada', line_no: 2, amount: 5, unit: 'piece' },
+  ]);
+
+  await page.goto(`${studio.url}/studio/data/Bill?as=service&row=`);
+  await form.getByLabel('sentTo').fill('Grace');
+  for (const index of [0, 1, 2]) {
+    await form.getByRole('button', { name: 'related BillLine' }).click();
+    await lines.nth(index).getByLabel('lineNo').fill(String(index));
+    await lines.nth(index).getByLabel('amount').fill('99999999999');
+    await lines.nth(index).getByLabel('unit').fill('box');
+  }
+  await form.getByRole('button', { name: 'Insert' }).click();
+  await form.getByRole('alert').filter({ hasText: /./ }).first().waitFor();
+  expect(
+    await page.locator('#page').evaluate((main) => [main.scrollTop, main.scrollHeight - main.clientHeight]),
+  ).toEqual([0, 0]);
   expect(problems).toEqual([]);
 });
 

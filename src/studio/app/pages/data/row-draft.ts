@@ -31,6 +31,8 @@ type WriteKind = 'insert' | 'update' | 'delete' | 'none';
 export interface PlacedDraft extends RelatedDraft {
   readonly kind: WriteKind;
   readonly place: string;
+  /** `New OrderLine 2`, with the number where there are several. */
+  readonly title: string;
 }
 
 /** A draft without a change. */
@@ -58,9 +60,15 @@ export function changedOf(draft: RowDraft): readonly TableColumn[] {
 }
 
 /** Columns of the row that related rows set: the foreign key of one that is inserted first. */
-export function setByLinks({ table, related }: RowDraft): ReadonlySet<string> {
+function setByLinks({ table, related }: RowDraft): ReadonlySet<string> {
   const links = table.relationships.filter(({ name, isForeignKey }) => isForeignKey && related[name]?.length);
   return new Set(links.flatMap(({ pairs }) => pairs.map(({ local }) => local)));
+}
+
+/** The same, and what the row that it is written with sets: its key. @param owner Null: it is written by itself. */
+export function setColumns(draft: RowDraft, owner: TableLink | null): ReadonlySet<string> {
+  const ofOwner = owner === null || owner.isForeignKey ? [] : owner.pairs.map(({ foreign }) => foreign);
+  return new Set([...setByLinks(draft), ...ofOwner]);
 }
 
 /** Whether the relationship of a related row leads back to the row that it belongs to. */
@@ -98,10 +106,17 @@ function kindOf({ isDeleted, draft }: RelatedDraft): WriteKind {
 /** The related rows of a relationship with their places. */
 export function placed(draft: RowDraft, { name, isList }: TableLink, place: string): readonly PlacedDraft[] {
   const counts = { insert: 0, update: 0, delete: 0, none: 0 };
-  return (draft.related[name] ?? []).map((row) => {
+  const rows = draft.related[name] ?? [];
+  const hasSeveral = rows.filter((row) => kindOf(row) === 'insert').length > 1;
+  return rows.map((row) => {
     const kind = kindOf(row);
     const index = counts[kind]++;
-    return { ...row, kind, place: `${place}.${name}.${kind}${isList ? `[${index}]` : ''}` };
+    const { table, before } = row.draft;
+    const title =
+      before === null
+        ? `New ${table.name}${hasSeveral ? ` ${index + 1}` : ''}`
+        : `${table.name} ${keyOf(table, before)}`;
+    return { ...row, kind, place: `${place}.${name}.${kind}${isList ? `[${index}]` : ''}`, title };
   });
 }
 

@@ -13,6 +13,7 @@ import {
   type TableLink,
 } from '../../shared/role-schema.ts';
 import type { CellOpening, DataPlace } from './data-place.ts';
+import type { Lack } from './lacks.ts';
 import { placeOfRelated, relatedConditions } from './links.ts';
 import { Refusal } from './refusal.tsx';
 import { RelatedList } from './related-list.tsx';
@@ -24,10 +25,10 @@ import {
   placed,
   type RelatedDraft,
   type RowDraft,
-  setByLinks,
+  setColumns,
   startOf,
 } from './row-draft.ts';
-import { keyOf, type Row } from './row-key.ts';
+import type { Row } from './row-key.ts';
 import { RowSelect } from './row-select.tsx';
 import { ValueEditor } from './value-editor.tsx';
 
@@ -37,6 +38,8 @@ interface FieldsContext {
   readonly place: DataPlace;
   /** What the API said, and of which place. */
   readonly refused: { readonly place: string; readonly problem: ApiError } | null;
+  /** What was missing when the form was about to be sent, and still is; null: it was not. */
+  readonly lacks: readonly Lack[] | null;
   /** Another value after each save: rows are read again. */
   readonly saved: number;
 }
@@ -60,8 +63,8 @@ interface RowFieldsProps {
 export function RowFields({ draft, onChange, place, owner = null, opening, context }: RowFieldsProps) {
   const { table, before, texts } = draft;
   const isNew = before === null;
-  const ofOwner = owner === null || owner.isForeignKey ? [] : owner.pairs.map(({ foreign }) => foreign);
-  const set = new Set([...setByLinks(draft), ...ofOwner]);
+  const set = setColumns(draft, owner);
+  const missing = context.lacks?.find((lack) => lack.place === place)?.missing ?? [];
   const changed = changedOf(draft);
   const columns = table.columns.filter(
     ({ name, insert, isRead }) => !set.has(name) && (isNew ? insert !== null : isRead),
@@ -92,6 +95,7 @@ export function RowFields({ draft, onChange, place, owner = null, opening, conte
           isReadOnly={!isNew && (table.update === null || column.update === null)}
           isChanged={changed.includes(column)}
           isNew={isNew}
+          isMissing={missing.includes(column.name)}
           focus={opening?.column === column.name ? opening : null}
           onChange={(text) => type(column.name, text)}
           finder={finderOf(column.name)}
@@ -161,6 +165,20 @@ function Relationship({ draft, link, to, isAdding, onChange, place, context }: R
     change((now) => [...now, { id: ++lastId, isDeleted, draft: draftOf(table, before) }]);
   const drop = (id: number): void => change((now) => now.filter((row) => row.id !== id));
   const { refused } = context;
+  const hasNew = rows.some(({ kind }) => kind === 'insert');
+  const adder = isAdding && (isList || rows.length === 0) && (
+    <button
+      type="button"
+      className="mini"
+      disabled={isBusy}
+      onClick={() => void run(async () => add(await readRoleTable(draft.table.role, target), null))}
+    >
+      {hasNew ? 'Add another' : 'Add'}{' '}
+      <span className="visually-hidden">
+        {hasNew ? '' : 'a '}related {target} in {name}
+      </span>
+    </button>
+  );
   return (
     <div className="relationship">
       <div className="spread">
@@ -173,19 +191,7 @@ function Relationship({ draft, link, to, isAdding, onChange, place, context }: R
               {isOpen ? 'Hide' : 'Edit'} <span className="visually-hidden">{name}</span>
             </button>
           )}
-          {isAdding && (isList || rows.length === 0) && (
-            <button
-              type="button"
-              className="mini"
-              disabled={isBusy}
-              onClick={() => void run(async () => add(await readRoleTable(draft.table.role, target), null))}
-            >
-              Add{' '}
-              <span className="visually-hidden">
-                a related {target} in {name}
-              </span>
-            </button>
-          )}
+          {rows.length === 0 && adder}
         </span>
       </div>
       <Fault>{problem?.message}</Fault>
@@ -212,6 +218,7 @@ function Relationship({ draft, link, to, isAdding, onChange, place, context }: R
             onDrop={() => drop(row.id)}
           />
         ))}
+      {rows.length > 0 && adder}
     </div>
   );
 }
@@ -225,7 +232,7 @@ interface RelatedRowProps {
 }
 
 /** The form of one; its first field gets the keyboard. */
-function RelatedRow({ row: { draft, place, kind }, link, context, onChange, onDrop }: RelatedRowProps) {
+function RelatedRow({ row: { draft, place, kind, title }, link, context, onChange, onDrop }: RelatedRowProps) {
   const { table, before } = draft;
   const id = useId();
   const [opening] = useState(() => {
@@ -235,17 +242,19 @@ function RelatedRow({ row: { draft, place, kind }, link, context, onChange, onDr
     );
     return { column: first?.name ?? '', typed: null };
   });
-  const { refused } = context;
+  const { refused, lacks } = context;
+  const twin = lacks?.find((lack) => lack.place === place)?.twin;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot have its title beside a button
     <div role="group" className="related-row" aria-labelledby={id}>
       <div className="spread">
-        <strong id={id}>{before === null ? `New ${table.name}` : `${table.name} ${keyOf(table, before)}`}</strong>
+        <strong id={id}>{title}</strong>
         <button type="button" className="quiet mini" onClick={onDrop}>
           {kind === 'insert' ? 'Remove' : kind === 'update' ? 'Discard' : 'Close'}
         </button>
       </div>
       {refused?.place === place && <Refusal problem={refused.problem} isHere />}
+      {twin != null && <Fault>{`The same ${twin.columns} as ${twin.title}.`}</Fault>}
       <RowFields {...{ draft, onChange, place, opening, context }} owner={link} />
     </div>
   );

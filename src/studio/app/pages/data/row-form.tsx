@@ -1,5 +1,5 @@
 /** The form of a row: what may be changed, what has changed, and what the API says of it. */
-import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Fact, Facts } from '../../components/facts.tsx';
 import { say } from '../../components/toasts.tsx';
 import { ApiError } from '../../shared/api.ts';
@@ -9,6 +9,7 @@ import type { RoleSchema, TableColumn } from '../../shared/role-schema.ts';
 import { useUnsaved } from '../../shared/unsaved.ts';
 import type { CellOpening, DataPlace } from './data-place.ts';
 import { type FieldText, textOfKey, toFieldText } from './field-text.ts';
+import { describeLacks, lacksOf } from './lacks.ts';
 import { Refusal } from './refusal.tsx';
 import {
   changedOf,
@@ -58,6 +59,16 @@ export function RowForm(props: RowFormProps) {
   /** The row as somebody else has changed it meanwhile. */
   const [theirs, setTheirs] = useState<Row | null>(null);
   const { problem, isBusy, run } = useTask();
+  /** What was said to be missing, instead of sending the form. */
+  const [told, setTold] = useState<string | null>(null);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (told === null) return;
+    const field = form.current?.querySelector<HTMLElement>(
+      '[data-missing="true"] :is(input, textarea, select, .cm-content)',
+    );
+    field?.focus();
+  }, [told]);
   // What was edited is compared with what its editor saw, although the row may have been read again.
   const seen = useRef(latest);
   if (typed === nothing) seen.current = latest;
@@ -83,6 +94,7 @@ export function RowForm(props: RowFormProps) {
     const related = countRelated(draft);
     setTyped(Object.keys(left).length === 0 ? nothing : { texts: {}, related: left });
     setTheirs(null);
+    setTold(null);
     setSaved((count) => count + 1);
     onSaved(row, related);
   };
@@ -151,8 +163,14 @@ export function RowForm(props: RowFormProps) {
   const base = theirs ?? before;
   const mayWrite = before === null || table.update !== null;
   const maySave = mayWrite && !isBusy && !isFaulty(draft) && (before === null || hasChanges);
+  const lacks = lacksOf(draft);
+  const lacking = lacks.length === 0 ? null : describeLacks(lacks);
+  const wasTold = lacking !== null && told !== null;
   const save = async (then: () => void = () => {}): Promise<void> => {
     if (!maySave) return;
+    setTold(lacking);
+    // Told once: a trigger may give what is missing.
+    if (lacking !== null && told !== lacking) return;
     await run(async () => {
       if (await (base === null ? insert() : update(base))) then();
     });
@@ -185,6 +203,7 @@ export function RowForm(props: RowFormProps) {
   const isElsewhere = refused !== null && refused.place !== placeOfDraft(draft);
   return (
     <form
+      ref={form}
       className="row-form"
       onKeyDown={onKeyDown}
       onKeyDownCapture={onKeyDownCapture}
@@ -199,13 +218,18 @@ export function RowForm(props: RowFormProps) {
           onChange={onChange}
           place={placeOfDraft(draft)}
           opening={opening}
-          context={{ schema, place, refused, saved }}
+          context={{ schema, place, refused, lacks: wasTold ? lacks : null, saved }}
         />
         {children}
       </div>
       <footer>
         {theirs !== null && (
           <Meanwhile theirs={theirs} changed={changedOf(draft)} draft={draft} onTake={() => done(theirs)} />
+        )}
+        {wasTold && (
+          <div className="notice warning small" role="alert">
+            Nothing was sent: {lacking} If a trigger fills it in, press the button again.
+          </div>
         )}
         <Refusal
           problem={
@@ -226,6 +250,7 @@ export function RowForm(props: RowFormProps) {
           {mayWrite && (
             <button type="submit" className="primary" disabled={!maySave} title="Ctrl+Enter">
               {before === null ? 'Insert' : theirs === null ? 'Save' : 'Overwrite'}
+              {wasTold && told === lacking && ' anyway'}
             </button>
           )}
         </div>

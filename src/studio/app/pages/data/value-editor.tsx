@@ -5,6 +5,7 @@ import { Fault } from '../../components/problem.tsx';
 import type { RoleTable, TableColumn } from '../../shared/role-schema.ts';
 import { isNumber, typeName } from './cell.tsx';
 import { choicesOf, type FieldText, faultOf, isJsonField } from './field-text.ts';
+import { isRequired } from './lacks.ts';
 
 interface ValueEditorProps {
   readonly table: RoleTable;
@@ -16,6 +17,8 @@ interface ValueEditorProps {
   readonly isChanged: boolean;
   /** Of a new row. */
   readonly isNew: boolean;
+  /** It was about to be sent without a value, and needs one. */
+  readonly isMissing: boolean;
   /** The keyboard is taken for each other value; null: not. */
   readonly focus: object | null;
   /** What finds a value, beside the field. */
@@ -27,7 +30,7 @@ const JsonEditor = lazy(async () => ({ default: (await import('./json-editor.tsx
 
 /** The field. */
 export function ValueEditor(props: ValueEditorProps) {
-  const { table, column, text, onChange, isReadOnly, isChanged, isNew, focus, finder } = props;
+  const { table, column, text, onChange, isReadOnly, isChanged, isNew, isMissing, focus, finder } = props;
   const id = useId();
   const field = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -41,7 +44,7 @@ export function ValueEditor(props: ValueEditorProps) {
     ? []
     : [...(isNew && text !== undefined ? ['unset'] : []), ...(isNullable && text !== null ? ['null'] : [])];
   return (
-    <div ref={field} className="field" data-changed={isChanged} data-column={name}>
+    <div ref={field} className="field" data-changed={isChanged} data-missing={isMissing} data-column={name}>
       <div className="spread">
         <span className="row">
           <label id={`${id}-label`} htmlFor={id} title={description ?? undefined}>
@@ -49,7 +52,7 @@ export function ValueEditor(props: ValueEditorProps) {
           </label>
           <small className="soft">{type.replaceAll('!', '')}</small>
           {isKey && <span className="badge">key</span>}
-          {isNew && !isNullable && !hasDefault && text === undefined && <small className="soft">required</small>}
+          {isNew && isRequired(column) && <span className="badge">required</span>}
         </span>
         <span className="row">
           {empties.includes('unset') && (
@@ -70,6 +73,10 @@ export function ValueEditor(props: ValueEditorProps) {
           {...{ table, column, text, onChange, isReadOnly }}
           placeholder={text === null ? 'null' : hint}
           isFocused={focus !== null}
+          marks={{
+            'aria-required': isNew && isRequired(column) ? true : undefined,
+            'aria-invalid': isMissing || fault !== null ? true : undefined,
+          }}
         />
         {!isReadOnly && finder}
       </div>
@@ -78,7 +85,7 @@ export function ValueEditor(props: ValueEditorProps) {
           <Moment at={text} />
         </span>
       )}
-      <Fault>{fault}</Fault>
+      <Fault>{fault ?? (isMissing ? `${name} is required.` : null)}</Fault>
     </div>
   );
 }
@@ -95,13 +102,21 @@ interface InputProps extends Pick<ValueEditorProps, 'table' | 'column' | 'text' 
   readonly id: string;
   readonly placeholder: string;
   readonly isFocused: boolean;
+  /** What it says of itself to screen readers. */
+  readonly marks: Readonly<Record<string, true | undefined>>;
 }
 
-function Input({ id, table, column: { type }, text, onChange, isReadOnly, placeholder, isFocused }: InputProps) {
+function Input({ id, table, column: { type }, text, onChange, isReadOnly, placeholder, isFocused, marks }: InputProps) {
   const choices = choicesOf(table, type);
   if (choices !== null) {
     return (
-      <select id={id} value={text ?? ''} disabled={isReadOnly} onChange={({ target }) => onChange(target.value)}>
+      <select
+        {...marks}
+        id={id}
+        value={text ?? ''}
+        disabled={isReadOnly}
+        onChange={({ target }) => onChange(target.value)}
+      >
         {(text ?? '') === '' && <option value="">{placeholder}</option>}
         {choices.map((choice) => (
           <option key={choice}>{choice}</option>
@@ -121,6 +136,7 @@ function Input({ id, table, column: { type }, text, onChange, isReadOnly, placeh
     );
   }
   const common = {
+    ...marks,
     id,
     value: text ?? '',
     placeholder,
