@@ -22,7 +22,8 @@ export const keys: Command = {
 keys signed by the signing key. ES256 signatures are random, so these keys differ each time, and all are valid.
 
 --rotate, --standby and --retire change the file that --jwt-keys names, or print the changed keys where it is no file.
-With --jwt-secret, --rotate makes keys of the secret and of a new one. docs/rotate-secrets.md has the steps.
+With --jwt-secret, --rotate makes keys of the secret and of a new one. Without either, they change the keys of the project that
+\`pgreflect start\` keeps in this directory; a running one signs with the new key after some seconds. docs/rotate-secrets.md has the steps.
 
 Examples:
   (umask 077; pgreflect keys > pgreflect.env) && set -a && . ./pgreflect.env && set +a
@@ -38,13 +39,13 @@ async function runKeys(context: CommandContext): Promise<number> {
   const isChange = rotate || standby || retire;
   if (!isChange && context.flags.out) failCommand('--out is for --rotate, --standby and --retire.');
   const isAsymmetric = context.flags.asymmetric || values.jwtKeys !== null;
-  const signer = isChange
-    ? await rotateKeys(values, files.get('jwtKeys') ?? null, context)
-    : isAsymmetric
-      ? await keySigner(values.jwtKeys, context)
-      : secretSigner(values.jwtSecret, context);
-  if (signer === null) return 0;
-  const { anonKey, serviceKey } = await makeApiKeys(signer, values.anonRole!, values.serviceRole!);
+  const make = async () => {
+    const signer = isAsymmetric ? await keySigner(values.jwtKeys, context) : secretSigner(values.jwtSecret, context);
+    return makeApiKeys(signer, values.anonRole!, values.serviceRole!);
+  };
+  const apiKeys = isChange ? await rotateKeys(values, files.get('jwtKeys') ?? null, context) : await make();
+  if (apiKeys === null) return 0;
+  const { anonKey, serviceKey } = apiKeys;
   context.print('# For clients; can be public.');
   context.print(`PGREFLECT_ANON_KEY=${anonKey}`);
   context.print('# For trusted servers only; bypasses row security.');

@@ -1,6 +1,7 @@
 /**
- * `pgreflect keys --rotate`, `--standby` and `--retire`: replaces the file of the keys, or prints the keys. The file is
- * replaced as a whole: a gateway that looks at it reads the keys before or the keys after.
+ * `pgreflect keys --rotate`, `--standby` and `--retire`: replaces the file of the keys, or prints the keys. Without any, they are
+ * those of the project that `pgreflect start` keeps in the directory. A file is replaced as a whole: a gateway that looks at
+ * it reads the keys before or the keys after.
  */
 import {
   closeSync,
@@ -16,7 +17,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isSigner, type JsonWebKeyMember } from '../config/json-web-keys.ts';
-import { findSigningKey, type Signer } from '../config/keys.ts';
+import { type ApiKeys, findSigningKey, makeApiKeys } from '../config/keys.ts';
 import {
   addStandby,
   hasStandby,
@@ -26,37 +27,59 @@ import {
   secretKey,
 } from '../config/rotate-keys.ts';
 import { type CommandContext, failCommand, flagText, resolveTypedPath } from './shared/command.ts';
+import { projectDirectory, readProject, writeProject } from './shared/local-project.ts';
 
 interface GivenKeys {
   readonly jwtSecret: string | null;
   readonly jwtKeys: SigningKeys | null;
+  readonly anonRole: string | null;
+  readonly serviceRole: string | null;
 }
 
-/** Changes the keys. @param source The file that they came from. @returns The key that API keys are to be made of; null where the one that signs is the same. */
+/** Changes the keys. @param source The file that they came from. @returns New API keys; null where the one that signs is the same. */
 export async function rotateKeys(
   given: GivenKeys,
   source: string | null,
   context: CommandContext,
-): Promise<Signer | null> {
-  const before = presentKeys(given);
-  const after = await changeKeys(before, context);
+): Promise<ApiKeys | null> {
+  const directory = projectDirectory(context.sources.workingDirectory);
   const out = flagText(context, 'out');
+  const isGiven = given.jwtSecret !== null || given.jwtKeys !== null || out !== null;
+  const project = isGiven ? null : readProject(directory);
+  const before = project === null ? presentKeys(given) : (project.jwtKeys ?? [secretKey(project.jwtSecret)]);
+  const after = await changeKeys(before, context);
+  const [signer, old] = [findSigningKey(after), findSigningKey(before)];
+  const isOther = signer !== null && signer !== old;
+  const apiKeys = isOther ? await makeApiKeys(signer, given.anonRole!, given.serviceRole!) : null;
+  if (project === null) keepKeys(after, given, { out, source, context });
+  else writeProject(directory, { ...project, jwtKeys: after, ...apiKeys });
+  for (const key of after) context.note(`${nameOf(key)} ${stateOf(key, after)}.`);
+  const kept = after.map(nameOf);
+  for (const name of before.map(nameOf)) if (!kept.includes(name)) context.note(`${name} was removed.`);
+  return apiKeys;
+}
+
+interface Place {
+  readonly out: string | null;
+  readonly source: string | null;
+  readonly context: CommandContext;
+}
+
+function keepKeys(after: SigningKeys, { jwtKeys }: GivenKeys, { out, source, context }: Place): void {
   const file = out === null ? source : resolveTypedPath(context, out);
   const text = JSON.stringify(after, null, file === null ? undefined : 2);
   if (file === null) context.print(`PGREFLECT_JWT_KEYS='${text}'`);
   else replaceFile(file, `${text}\n`);
-  if (given.jwtKeys === null)
+  if (jwtKeys === null)
     context.note('Remove jwt_secret (PGREFLECT_JWT_SECRET) where you set jwt_keys: the secret is one of the keys now.');
-  for (const key of after) context.note(`${nameOf(key)} ${stateOf(key, after)}.`);
-  const kept = after.map(nameOf);
-  for (const name of before.map(nameOf)) if (!kept.includes(name)) context.note(`${name} was removed.`);
-  const [signer, old] = [findSigningKey(after), findSigningKey(before)];
-  return signer === null || signer === old ? null : signer;
 }
 
-function presentKeys({ jwtKeys, jwtSecret }: GivenKeys): SigningKeys {
+function presentKeys({ jwtKeys, jwtSecret }: Pick<GivenKeys, 'jwtKeys' | 'jwtSecret'>): SigningKeys {
   if (jwtKeys === null && jwtSecret === null)
-    failCommand('There is no key to rotate.', 'Give --jwt-keys FILE, or --jwt-secret SECRET.');
+    failCommand(
+      'There is no key to rotate.',
+      'Give --jwt-keys FILE, or --jwt-secret SECRET, or run it in the directory of a project of `pgreflect start`.',
+    );
   const keys = jwtKeys ?? [];
   if (findSigningKey(keys) !== null) return jwtSecret === null ? keys : [...keys, asOld(secretKey(jwtSecret))];
   if (jwtSecret === null) failCommand('None of the keys of --jwt-keys has `sign` in key_ops.');

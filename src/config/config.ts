@@ -44,6 +44,8 @@ interface Composed {
   readonly authTemplates: TemplateSources;
   /** `pgreflect start`: hints for everyone, GraphiQL with the keys filled in, private addresses that are a developer's. */
   readonly localProject: boolean;
+  /** What a command for this project begins with in a shell, to be pasted: `cd /home/ada/shop && npx pgreflect`. */
+  readonly shellCall: string;
   /** Operations shown in GraphiQL, as documents; the first is opened. */
   readonly exampleOperations: readonly string[];
 }
@@ -67,6 +69,7 @@ export const defaultConfig = {
   logFormat: 'json',
   serverTiming: false,
   localProject: false,
+  shellCall: 'pgreflect',
   authValues: {},
   authTemplates: {},
   limits: defaultsOf(['Limits']),

@@ -14,7 +14,9 @@ type LocalProject = Pick<
   | 'databaseUrl'
   | 'adminDatabaseUrl'
   | 'projectRef'
+  | 'shellCall'
   | 'jwtSecret'
+  | 'jwtKeys'
   | 'anonKey'
   | 'serviceKey'
   | 'accessToken'
@@ -134,6 +136,7 @@ function apiExternalUrl(sources: Sources): string | null {
 
 function toConfig({ values, auth }: Loaded, project: LocalProject | null, sources: Sources): Config {
   const config = takeValues<Pick<Config, keyof typeof defaultConfig>>(defaultConfig, values);
+  const givesKeys = config.jwtSecret !== null || config.jwtKeys.length > 0;
   const databaseUrl = project?.databaseUrl ?? values.databaseUrl!;
   return {
     ...config,
@@ -145,6 +148,7 @@ function toConfig({ values, auth }: Loaded, project: LocalProject | null, source
     externalUrl: values.externalUrl ?? apiExternalUrl(sources) ?? `http://localhost:${config.port}`,
     projectRef: config.projectRef ?? project?.projectRef ?? null,
     jwtSecret: config.jwtSecret ?? project?.jwtSecret ?? null,
+    jwtKeys: givesKeys ? config.jwtKeys : (project?.jwtKeys ?? []),
     anonKey: project?.anonKey ?? config.anonKey,
     serviceKey: project?.serviceKey ?? config.serviceKey,
     accessToken: config.accessToken ?? project?.accessToken ?? null,
@@ -155,6 +159,7 @@ function toConfig({ values, auth }: Loaded, project: LocalProject | null, source
     serverTiming: values.serverTiming ?? project !== null,
     allowPrivateNetworks: values.allowPrivateNetworks ?? project !== null,
     localProject: project !== null,
+    shellCall: project?.shellCall ?? config.shellCall,
     exampleOperations: project?.exampleOperations ?? [],
   };
 }

@@ -134,6 +134,28 @@ describe('keys of a file', () => {
   });
 });
 
+test('the steps of the studio for a shared secret: a file, then the next key signs, then the secret is no key any more', async () => {
+  const directory = temporaryDirectory();
+  const env = { PGREFLECT_JWT_SECRET: secret };
+  const step = async (...args: string[]) => {
+    expect(await runCommand(['keys', ...args], { directory, env })).toMatchObject({ code: 0 });
+    return (JSON.parse(readFileSync(join(directory, 'keys.json'), 'utf8')) as JsonWebKeyMember[]).map(
+      ({ k, key_ops }) => [k === Buffer.from(secret).toString('base64url'), key_ops],
+    );
+  };
+  const [signs, verifies] = [['sign', 'verify'], ['verify']];
+  expect(await step('--standby', '--out', 'keys.json')).toEqual([
+    [false, verifies],
+    [true, signs],
+  ]);
+  // In the same shell, which has the secret.
+  expect((await step('--rotate', '--jwt-keys', 'keys.json')).slice(0, 2)).toEqual([
+    [false, signs],
+    [true, verifies],
+  ]);
+  expect(await step('--retire', '--jwt-keys', 'keys.json')).toEqual([[false, signs]]);
+});
+
 test('keys that are no file are printed, and a secret stays a secret', async () => {
   const { out } = await runCommand(['keys', '--rotate'], { env: { PGREFLECT_JWT_SECRET: secret } });
   const keys = JSON.parse(linesOf(out).PGREFLECT_JWT_KEYS ?? '') as JsonWebKeyMember[];

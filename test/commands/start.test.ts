@@ -182,7 +182,7 @@ grant select on pet, walk to anon;\n`,
   expect(addressesIn(reset.command.text())).toEqual(addresses);
   expect(await reset.ask(pets('id name'))).toEqual(rows());
   // Two foreign keys would have one name.
-  await reset.command.until(/The API lacks some tables, .* hide them: pgreflect check --only left_out/);
+  await reset.command.until(/The API lacks some tables, .* hide them: node \S+pgreflect\.js check --only left_out/);
   expect(await reset.stop()).toBe(0);
 });
 

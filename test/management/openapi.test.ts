@@ -80,6 +80,7 @@ describe('/openapi.json', () => {
     const token = studio.gateway.studioEntry().replace(/.*token=/, '');
     await ask('POST', '/studio/session', { token });
     await ask('POST', '/studio/session', { token }, null);
+    await ask('GET', '/studio/entry');
     await ask('GET', '/studio/project');
     await ask('GET', '/studio/project', undefined, null);
     const operation = { query: '{ __typename }', operationName: null, variables: {} };

@@ -94,6 +94,12 @@ test('npx pgreflect start serves the example until it is told to stop, and leave
 
   expect(await (await fetch(`${origin}/studio`)).text()).toContain('/studio/assets/');
 
+  // What the studio shows is pasted into another terminal.
+  const { shellCall } = (await (await fetch(`${origin}/studio/entry`)).json()) as { shellCall: string };
+  expect(shellCall).toMatch(/^cd \S+ && npx pgreflect$/);
+  const made = await run('sh', ['-c', `${shellCall} tokens create --scope project:operate`], { cwd: '/', env });
+  expect(made.stdout).toMatch(/^sbp_/);
+
   expect(findPostmasters()).toHaveLength(1);
   await stopped(server);
   // npx ends at once when it is told to; what it started needs a moment to end in good order.

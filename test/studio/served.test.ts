@@ -113,6 +113,8 @@ test('the project is told to holders of an access token; its keys only on a loca
   expect((await project(`Bearer ${token}`)).body).toMatchObject({
     ref,
     isLocal: false,
+    shellCall: 'pgreflect',
+    signing: 'secret',
     keys: null,
     scopes: ['auth_config:read', 'auth_config:write'],
   });
@@ -124,6 +126,21 @@ test('the project is told to holders of an access token; its keys only on a loca
   });
   const reader = await addToken(database, { scopes: ['auth_config:read'] });
   expect((await project(`Bearer ${reader}`, local)).body).toMatchObject({ keys: null, scopes: ['auth_config:read'] });
+});
+
+test('where commands are typed is told on the machine of a local project alone, and of a server no folder to anyone', async () => {
+  const shellCall = 'cd /home/ada/shop && npx pgreflect';
+  const asked = async ({ call }: ManagedGateway, headers: Readonly<Record<string, string>> = {}) =>
+    (await call({ path: '/studio/entry', token: null, headers })).body;
+  const local = await start({ localProject: true, shellCall });
+  expect(await asked(local)).toEqual({ isLocal: true, shellCall });
+  const others = [
+    { 'x-forwarded-for': '192.0.2.1' },
+    { origin: 'http://rebound.test' },
+    { 'sec-fetch-site': 'cross-site' },
+  ];
+  for (const headers of others) expect(await asked(local, headers)).toEqual({ isLocal: true, shellCall: null });
+  expect(await asked(await start({ shellCall }))).toEqual({ isLocal: false, shellCall: null });
 });
 
 test('without a management API there are the pages, and nothing to sign in to', async () => {

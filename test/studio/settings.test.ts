@@ -130,6 +130,32 @@ test('a search finds settings by label, name and help, and the address keeps it'
   await page.getByRole('switch', { name: 'Refuse leaked passwords' }).waitFor();
   await page.getByLabel('Search settings').fill('external_github_client_id');
   await page.getByRole('textbox', { name: 'Client ID' }).waitFor();
+  await page.getByLabel('Search settings').fill('rotate');
+  await page.getByRole('link', { name: 'Rotate the keys' }).click();
+  await page.getByRole('region', { name: 'Rotate the keys' }).waitFor();
+});
+
+test('the steps that rotate the keys are those of what signs here, each with its command', async () => {
+  const { page } = await studio.visit('settings/keys?group=rotate-the-keys');
+  const steps = page.getByRole('region', { name: 'Rotate the keys' }).getByRole('listitem');
+  await steps.first().waitFor();
+  expect(await steps.locator('code').allTextContents()).toEqual(['pgreflect keys --rotate', 'pgreflect keys --retire']);
+  const shown = async (facts: object) => {
+    await page.route('**/studio/project', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), ...facts } });
+    });
+    await page.reload();
+    await steps.first().waitFor();
+    return steps.locator('code').allTextContents();
+  };
+  const ofFile = ['pgreflect keys --rotate --jwt-keys keys.json', 'pgreflect keys --retire --jwt-keys keys.json'];
+  expect(await shown({ isLocal: false, signing: 'keys' })).toEqual(ofFile);
+  expect(await shown({ isLocal: false, signing: 'secret' })).toEqual([
+    'pgreflect keys --standby --out keys.json',
+    ...ofFile,
+  ]);
+  expect(await violations(page)).toEqual([]);
 });
 
 test('a token that may only read sees the settings and can change none', async () => {
@@ -178,7 +204,7 @@ test('each group of settings and the dialog of a token have an address, which op
   await expect.poll(at).toBe('/studio/settings/emails?group=notifications');
   await page.goto(`${studio.url}/studio/settings/keys?group=keys-that-verify-tokens`);
   await page.locator('[data-wanted="true"]').getByRole('heading', { name: 'Keys that verify tokens' }).waitFor();
-  await page.getByText('pgreflect keys --rotate --jwt-keys keys.json').waitFor();
+  await page.getByText('pgreflect keys --rotate', { exact: true }).waitFor();
   // The project is a local one.
   await page.getByRole('button', { name: 'Copy Service key' }).waitFor();
   await page.goto(`${studio.url}/studio/settings/access-tokens/new`);

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type ApiKeys, makeApiKeys, makeSecret } from '../../config/keys.ts';
+import type { SigningKeys } from '../../config/rotate-keys.ts';
 import { projectRef } from '../../config/value-kinds.ts';
 import { makeAccessToken } from '../../management/tokens/access-tokens.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
@@ -29,7 +30,10 @@ export interface LocalProject {
   /** Version of this file's format; 1. */
   readonly version: number;
   readonly ref: string;
+  /** Signs until the keys were rotated. */
   readonly jwtSecret: string;
+  /** The keys since then; absent before. */
+  readonly jwtKeys?: SigningKeys;
   readonly anonKey: string;
   readonly serviceKey: string;
   /** For the management API. */
@@ -56,13 +60,24 @@ export async function loadProject(
   roles: { anonRole: string; serviceRole: string },
 ): Promise<LocalProject> {
   makeDirectory(directory);
-  const path = join(directory, 'project.json');
+  return readProject(directory) ?? makeProject(directory, roles);
+}
+
+/** The file of a project. */
+export function projectFile(directory: string): string {
+  return join(directory, 'project.json');
+}
+
+/** The project; null if there is none. @throws CommandError as `loadProject`. */
+export function readProject(directory: string): LocalProject | null {
+  refuseForeign(directory);
+  const path = projectFile(directory);
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return makeProject(directory, roles);
+    return null;
   }
   assertPrivate(path);
   const project = parseJson(text);
@@ -76,6 +91,14 @@ export async function loadProject(
 }
 
 function makeDirectory(directory: string): void {
+  refuseForeign(directory);
+  // Other users may enter, but not list it: as root, the database server runs as another user below it.
+  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  // Its content must not be committed.
+  writeFileSync(join(directory, '.gitignore'), '*\n');
+}
+
+function refuseForeign(directory: string): void {
   const path = findForeign(directory);
   if (path !== null) {
     failCommand(
@@ -83,10 +106,6 @@ function makeDirectory(directory: string): void {
       'Start in a directory of your own.',
     );
   }
-  // Other users may enter, but not list it: as root, the database server runs as another user below it.
-  mkdirSync(directory, { recursive: true, mode: 0o711 });
-  // Its content must not be committed.
-  writeFileSync(join(directory, '.gitignore'), '*\n');
 }
 
 /** A file of the project that another user created, and may know or have chosen; null: none. Includes links. */
@@ -142,7 +161,7 @@ function makeRef(): string {
 
 /** Writes the project's file. */
 export function writeProject(directory: string, project: LocalProject): void {
-  writePrivate(join(directory, 'project.json'), `${JSON.stringify(project, null, 2)}\n`);
+  writePrivate(projectFile(directory), `${JSON.stringify(project, null, 2)}\n`);
 }
 
 /** Writes the whole file or nothing; readable only for its owner. */

@@ -4,8 +4,8 @@ import { flagName, optionNames, optionOf } from '../../config/options.ts';
 import { quoteForShell } from '../../shared/quote-for-shell.ts';
 import type { CommandContext, ListedCommand } from './command.ts';
 
-/** `pgreflect check --schemas 'a,b'`. Passwords are replaced, other secrets left out. */
-export function commandLine(name: ListedCommand['name'], { sources }: CommandContext): string {
+/** `pgreflect check --schemas 'a,b'`. Passwords are replaced, other secrets left out. @param program As a shell calls it. */
+export function commandLine(name: ListedCommand['name'], { sources }: CommandContext, program = 'pgreflect'): string {
   const { flags, configFile } = sources;
   const typed = optionNames.flatMap((option) => {
     const { commands, secret } = optionOf(option);
@@ -14,5 +14,5 @@ export function commandLine(name: ListedCommand['name'], { sources }: CommandCon
     return texts.map((text) => `--${flagName(option)} ${quoteForShell(secret ? withoutPassword(text) : text)}`);
   });
   const config = configFile === null ? [] : [`--config ${quoteForShell(configFile)}`];
-  return ['pgreflect', name, ...config, ...typed].join(' ');
+  return [program, name, ...config, ...typed].join(' ');
 }

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { findUnexposed } from '../../check/unexposed-schemas.ts';
 import type { Config } from '../../config/config.ts';
-import type { ApiKeys } from '../../config/keys.ts';
+import { type ApiKeys, makeApiKeys } from '../../config/keys.ts';
 import { loadLocalConfig, loadStartOptions } from '../../config/load-config.ts';
 import type { Sources } from '../../config/load-options.ts';
 import { startGateway } from '../../gateway.ts';
@@ -16,17 +16,19 @@ import { followOptions } from '../serve/follow-options.ts';
 import type { Command, CommandContext } from '../shared/command.ts';
 import { assertFree, refuseAddress } from '../shared/listen-error.ts';
 import {
-  apiKeysOf,
   claimProject,
   type LocalProject,
   loadProject,
   localDatabaseUrl,
   projectDirectory,
+  projectFile,
   publishAddress,
+  readProject,
   writeProject,
 } from '../shared/local-project.ts';
 import { withLogMessages } from '../shared/log-messages.ts';
 import { describeOpenTables } from '../shared/open-tables.ts';
+import { programCall, shellCall } from '../shared/shell-call.ts';
 import { commandLine } from '../shared/typed-options.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { describeChange, keepContent } from './content-change.ts';
@@ -90,7 +92,7 @@ async function startProject(
   if (context.flags.reset === true && kept.content !== null)
     context.note('Deleting all data of the project: tables, rows and users ...');
   const project = context.flags.reset === true ? await resetProject(directory, kept) : kept;
-  const apiKeys = await apiKeysOf(project, { anonRole, serviceRole, secret });
+  const ownKeys = secret === null ? null : await makeApiKeys(secret, anonRole, serviceRole);
   context.note(project.content === null ? 'Preparing a new PostgreSQL in .pgreflect/ ...' : 'Starting PostgreSQL ...');
   const server = await startEmbeddedServer({
     dataDirectory: dataOf(directory),
@@ -107,7 +109,7 @@ async function startProject(
       context.note(
         `Warning: another program uses port ${project.databasePort}; the database has ${server.port} this time.`,
       );
-    return await serveProject({ context, server, directory, project: settled, apiKeys, content });
+    return await serveProject({ context, server, directory, project: settled, ownKeys, content });
   } finally {
     await server.stop();
   }
@@ -131,8 +133,8 @@ interface LocalStart {
   readonly server: EmbeddedServer;
   readonly directory: string;
   readonly project: LocalProject;
-  /** For the secret in use. */
-  readonly apiKeys: ApiKeys;
+  /** For a secret that was given; null: the project's. */
+  readonly ownKeys: ApiKeys | null;
   readonly content: Content;
 }
 
@@ -168,27 +170,40 @@ async function serveProject(run: LocalStart): Promise<number> {
   if (change !== null) context.note(change);
   const gateway = await startGateway(config).catch(refuseAddress(config));
   publishAddress(run.directory, gateway.url, server.port);
-  const load = (sources: Sources) => localConfig(run, sources);
+  const load = (sources: Sources) => localConfig(withPresentKeys(run, sources), sources);
   const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
   const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
   // The database may stop answering meanwhile.
-  await Promise.race([printWelcome(config, gateway, commandLine('check', context)).then(context.print), stopped]);
+  const { workingDirectory, environment } = context.sources;
+  const check = commandLine('check', context, programCall(workingDirectory, environment.PATH));
+  await Promise.race([printWelcome(config, gateway, check).then(context.print), stopped]);
   context.loaded();
   await stopped;
   options.stop();
   return 0;
 }
 
-function localConfig({ server, project, apiKeys, content }: LocalStart, sources: Sources): Config {
+/** With what `pgreflect keys --rotate` has made of the project's keys meanwhile. */
+function withPresentKeys(run: LocalStart, { onFile }: Sources): LocalStart {
+  onFile?.(projectFile(run.directory));
+  const { jwtKeys, anonKey, serviceKey } = readProject(run.directory) ?? run.project;
+  const project = { ...run.project, ...(jwtKeys && { jwtKeys }), anonKey, serviceKey };
+  return { ...run, project };
+}
+
+function localConfig({ server, project, ownKeys, content }: LocalStart, sources: Sources): Config {
   const isExample = (project.content ?? content.kind) === 'example';
+  const { anonKey, serviceKey } = ownKeys ?? project;
   const adminDatabaseUrl = localDatabaseUrl(server.port, 'postgres', project.superuserPassword);
   return loadLocalConfig(sources, {
     databaseUrl: localDatabaseUrl(server.port, 'authenticator', project.loginPassword),
     adminDatabaseUrl,
     projectRef: project.ref,
-    jwtSecret: project.jwtSecret,
-    anonKey: apiKeys.anonKey,
-    serviceKey: apiKeys.serviceKey,
+    shellCall: shellCall(sources.workingDirectory, sources.environment.PATH),
+    jwtSecret: project.jwtKeys === undefined ? project.jwtSecret : null,
+    jwtKeys: project.jwtKeys ?? [],
+    anonKey,
+    serviceKey,
     accessToken: project.accessToken,
     exampleOperations: isExample ? readExampleOperations() : [],
   });

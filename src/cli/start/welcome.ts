@@ -93,7 +93,7 @@ ${number}, but ${anonRole} may read none. Grant what callers without an account 
 
   ${printPsql(config.adminDatabaseUrl, grant)}
 
-All statements: page Schema of the studio. Which rows callers see, row security decides: pgreflect check
+All statements: page Schema of the studio. Which rows callers see, row security decides: ${command}
 `;
 }
 

@@ -54,7 +54,7 @@ export interface Authenticate {
   prepare(next: TokenOptions): Promise<() => void>;
 }
 
-type KeyOptions = Pick<Config, 'anonRole' | 'serviceRole' | 'anonKey' | 'serviceKey'>;
+type KeyOptions = Pick<Config, 'anonRole' | 'serviceRole' | 'anonKey' | 'serviceKey' | 'localProject'>;
 
 type AuthenticationOptions = TokenOptions &
   KeyOptions &
@@ -217,8 +217,9 @@ function isKey(claims: Readonly<Record<string, unknown>>, options: KeyOptions): 
   return claims.sub === undefined && (claims.role === options.anonRole || claims.role === options.serviceRole);
 }
 
-/** If a key is configured for the role, only that one is valid: this withdraws all others. */
+/** If a key is configured for the role, only that one is valid: this withdraws all others. Nobody chose those of a local project. */
 function isWithdrawn({ role }: KeyClaims, options: KeyOptions): boolean {
+  if (options.localProject) return false;
   return (role === options.anonRole ? options.anonKey : options.serviceKey) !== null;
 }
 

@@ -14,8 +14,8 @@ import { studioPath } from '../../server/paths.ts';
 import { type RouteFacts, type RouteTable, routesOf } from '../../server/route.ts';
 import { readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
-import { isLoopbackHost } from '../../shared/loopback.ts';
 import { listOf } from '../../shared/schema.ts';
+import { isFromHere } from './from-here.ts';
 import type { InboxParts } from './studio-parts.ts';
 
 /** Most open event streams per process. */
@@ -138,7 +138,7 @@ async function refusalOf(request: FastifyRequest, parts: InboxParts): Promise<Pu
       'This gateway sends emails through a mail server (smtp_host), so it has no inbox.',
     );
   }
-  if (parts.isOpen && isLocal(request)) return null;
+  if (parts.isOpen && isFromHere(request)) return null;
   const token = readBearerToken(request.headers.authorization);
   if (token !== null && (await parts.verifyAccessToken(token, countedAs(null, request.state.address)))) return null;
   const local = parts.isOpen ? ', or open it as http://localhost:<port>/studio/inbox' : '';
@@ -160,21 +160,4 @@ function parameter(request: FastifyRequest, name: string): string | null {
   const value = (request.query as Readonly<Record<string, unknown>>)[name];
   // PostgreSQL cannot read NUL.
   return typeof value === 'string' && value !== '' && !value.includes('\0') ? value : null;
-}
-
-/**
- * Emails contain codes and links that sign in. "On this machine" therefore requires that the browser itself requested a
- * loopback name. Refused are: requests caused by pages of other sites, names that resolve to 127.0.0.1, and proxies on
- * this machine. `serve` never counts a request as local, because a proxy may add no header that reveals it.
- */
-function isLocal({ headers, socket }: FastifyRequest): boolean {
-  if (!/^((::ffff:)?127\.|::1$)/.test(socket.remoteAddress ?? '')) return false;
-  if (['x-forwarded-for', 'x-forwarded-host', 'forwarded', 'x-real-ip', 'via'].some((name) => name in headers))
-    return false;
-  if (!isLoopbackHost(headers.host)) return false;
-  const site = headers['sec-fetch-site'];
-  // A link from another page may open this; a request that could read or frame the answer may not.
-  if (site === 'cross-site' || site === 'same-site') return headers['sec-fetch-dest'] === 'document';
-  const { origin } = headers;
-  return origin === undefined || origin === `http://${headers.host}` || origin === `https://${headers.host}`;
 }

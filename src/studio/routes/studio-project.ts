@@ -3,7 +3,7 @@ import { type Config, hasAdminConnection } from '../../config/config.ts';
 import { databaseName } from '../../config/connection-url.ts';
 import { findSigningKey, makeApiKey } from '../../config/keys.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
-import { about, flag, listOf, named, objectOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
+import { about, flag, listOf, named, objectOf, oneOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
 import type { PageParts } from './studio-parts.ts';
 
 /** The project. */
@@ -13,6 +13,8 @@ export const studioProject = named(
     ref: text,
     name: about(text, 'Of the database.'),
     isLocal: about(flag, 'A project of `pgreflect start`.'),
+    shellCall: about(text, 'What a command for the project begins with in a shell.'),
+    signing: about(oneOf('keys', 'secret', 'nothing'), 'What signs tokens.'),
     scopes: about(listOf(text), 'Of the token.'),
     keys: orNull(objectOf({ anon: text, service: about(text, 'Empty unless the project is local.') })),
     roles: objectOf({ anon: text, authenticated: text, service: text }),
@@ -35,6 +37,8 @@ export async function describeProject(
     ref,
     name: databaseName(config.databaseUrl) ?? 'Database',
     isLocal: config.localProject,
+    shellCall: config.shellCall,
+    signing: findSigningKey(config.jwtKeys) !== null ? 'keys' : config.jwtSecret !== null ? 'secret' : 'nothing',
     scopes,
     keys: await keysFor(scopes, config),
     roles: { anon: config.anonRole, authenticated: config.authenticatedRole, service: config.serviceRole },

@@ -14,6 +14,7 @@ import { isObject, parseJson } from '../../shared/json.ts';
 import {
   about,
   anything,
+  flag,
   integer,
   listOf,
   named,
@@ -24,6 +25,7 @@ import {
   text,
   uuid,
 } from '../../shared/schema.ts';
+import { isFromHere } from './from-here.ts';
 import type { Asked } from './studio-parts.ts';
 import { describeProject, studioProject } from './studio-project.ts';
 
@@ -70,6 +72,22 @@ export const studioRoutes: StudioRoutes = {
       if (accessToken !== null && ticket !== null && studio.redeemTicket(ticket)) return { accessToken };
       const message = 'The one-time token is invalid, already used, or older than ten minutes.';
       throw new PublicError('UNAUTHENTICATED', message);
+    },
+  },
+  'GET /entry': {
+    access: 'anyone',
+    id: 'readStudioEntry',
+    summary: 'Read where a command for the project is typed',
+    answer: objectOf({
+      isLocal: about(flag, 'A project of `pgreflect start`.'),
+      shellCall: about(
+        orNull(text),
+        'What the command begins with; null unless asked from the machine of a local project.',
+      ),
+    }),
+    async run({ parts: { config }, request }) {
+      const isHere = config.localProject && isFromHere(request);
+      return { isLocal: config.localProject, shellCall: isHere ? config.shellCall : null };
     },
   },
   'GET /project': {

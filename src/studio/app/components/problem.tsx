@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import type { ApiError } from '../shared/api.ts';
 import { tokenCommand, useMayOperate } from '../shared/session.ts';
-import { CommandLine } from './command-line.tsx';
+import { ProjectCommand } from './project-command.tsx';
 
 interface ProblemProps {
   readonly title: string;
@@ -25,7 +25,7 @@ export function OperatorsOnly() {
     <div className="empty" role="alert">
       <h1>Access denied</h1>
       <p>This page needs an access token with the scope project:operate. This command creates one:</p>
-      <CommandLine text={tokenCommand} />
+      <ProjectCommand text={tokenCommand} />
     </div>
   );
 }

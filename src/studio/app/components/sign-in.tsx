@@ -2,9 +2,10 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { onSubmit, useTask } from '../shared/requests.ts';
 import { signIn, signOut, tokenCommand } from '../shared/session.ts';
-import { CommandLine } from './command-line.tsx';
+import { useShell } from '../shared/shell.ts';
 import { Dialog } from './dialog.tsx';
 import { Fault } from './problem.tsx';
+import { ProjectCommand } from './project-command.tsx';
 
 /** The whole page. @param props.refusal Why the one-time token was refused. */
 export function SignIn({ refusal }: { readonly refusal: string | null }) {
@@ -17,6 +18,8 @@ export function SignIn({ refusal }: { readonly refusal: string | null }) {
 
 /** The form as a card, on its own page or instead of content that needs a token. */
 export function SignInCard({ refusal }: { readonly refusal: string | null }) {
+  // The card is not moved by what it learns.
+  if (useShell() === null) return null;
   return (
     <div className="card">
       <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="40" height="40" />
@@ -24,7 +27,7 @@ export function SignInCard({ refusal }: { readonly refusal: string | null }) {
       <p>
         Use an access token of this project. <code>pgreflect start</code> prints one; this command creates one:
       </p>
-      <CommandLine text={tokenCommand} />
+      <ProjectCommand text={tokenCommand} />
       <TokenForm refusal={refusal} />
     </div>
   );

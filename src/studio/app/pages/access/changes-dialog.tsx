@@ -1,9 +1,9 @@
 /** The collected SQL: to copy, to download as a migration, and to run where the token may. */
 import { useRef, useState } from 'react';
-import { CommandLine } from '../../components/command-line.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
+import { ProjectCommand } from '../../components/project-command.tsx';
 import { TokenForm } from '../../components/sign-in.tsx';
 import { useTask } from '../../shared/requests.ts';
 import { askProject, session, tokenCommand, useRunsSql } from '../../shared/session.ts';
@@ -129,7 +129,7 @@ function OtherToken() {
       <summary>Apply them here</summary>
       <div className="stack">
         <p>This needs an access token with the scope database:write. This command creates one:</p>
-        <CommandLine text={`${tokenCommand},database:write`} />
+        <ProjectCommand text={`${tokenCommand},database:write`} />
         <TokenForm key={key} refusal={now === first ? null : 'This access token lacks the scope, too.'} />
       </div>
     </details>

@@ -3,7 +3,8 @@ import { useId, useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { askProject, useScopes } from '../../shared/session.ts';
+import { ProjectCommand } from '../../components/project-command.tsx';
+import { askProject, tokenCommand, useScopes } from '../../shared/session.ts';
 import { possibleEnds, scopes } from './token.ts';
 
 interface CreateDialogProps {
@@ -63,6 +64,12 @@ export function CreateDialog({ latestEnd, onCreated, onClose }: CreateDialogProp
           </label>
         ))}
       </fieldset>
+      {scopes.some(({ name }) => !own.includes(name)) && (
+        <details>
+          <summary>Scopes that your token lacks</summary>
+          <ProjectCommand text={`${tokenCommand},database:write`} />
+        </details>
+      )}
       <label htmlFor={`${id}-end`}>Expires</label>
       <select id={`${id}-end`} name="end">
         {ends.map(({ title }, index) => (

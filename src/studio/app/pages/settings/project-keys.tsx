@@ -1,11 +1,12 @@
 /** The addresses and public keys of the project: what a client needs, and what verifies its tokens. */
-import { CommandLine } from '../../components/command-line.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Fault } from '../../components/problem.tsx';
+import { ProjectCommand } from '../../components/project-command.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { ask } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { useAnswer } from '../../shared/requests.ts';
+import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { NamedGroup } from './named-group.tsx';
 
@@ -84,13 +85,81 @@ export function ProjectKeys() {
         )}
       </NamedGroup>
       <NamedGroup section="keys" title="Rotate the keys">
-        <p className="soft">
-          On the server, this command adds a key that signs to the file of <code>--jwt-keys</code>, which the gateway
-          reads again, and prints the new API keys for your clients. The earlier keys go on verifying. The guide in
-          docs/rotate-secrets.md has the steps, also from a shared secret to such a file.
-        </p>
-        <CommandLine text="pgreflect keys --rotate --jwt-keys keys.json" />
+        <Rotation />
       </NamedGroup>
+    </>
+  );
+}
+
+type Command = Parameters<typeof ProjectCommand>[0]['text'];
+
+interface Step {
+  readonly title: string;
+  /** Null: a step by hand. */
+  readonly command: Command | null;
+}
+
+const old =
+  'When all clients have the new API keys and access tokens have expired, remove the earlier key. What it has signed is refused from then on.';
+
+const fileSteps: readonly Step[] = [
+  {
+    title: 'Let a new key sign. The earlier one goes on verifying. The new API keys are printed for your clients.',
+    command: 'pgreflect keys --rotate --jwt-keys keys.json',
+  },
+  { title: old, command: 'pgreflect keys --retire --jwt-keys keys.json' },
+];
+
+const steps: Readonly<Record<'local' | 'secret' | 'keys', readonly Step[]>> = {
+  local: [
+    {
+      title:
+        'Let a new key sign. The earlier one goes on verifying. The new API keys are printed for your clients, and this project uses them after some seconds.',
+      command: 'pgreflect keys --rotate',
+    },
+    { title: old, command: 'pgreflect keys --retire' },
+  ],
+  secret: [
+    {
+      title: 'Make a file of the shared secret and of the key that is to sign next.',
+      command: 'pgreflect keys --standby --out keys.json',
+    },
+    {
+      title:
+        'Set PGREFLECT_JWT_KEYS to its path, and remove PGREFLECT_JWT_SECRET, PGREFLECT_ANON_KEY and PGREFLECT_SERVICE_KEY. Then restart the gateway.',
+      command: null,
+    },
+    ...fileSteps,
+  ],
+  keys: fileSteps,
+};
+
+/** The steps of the project at hand. */
+function Rotation() {
+  const now = useStore(session);
+  if (now.kind === 'none') return null;
+  const { isLocal, signing } = now.project;
+  if (signing === 'nothing') return <p className="soft">No key signs here: the tokens are those of another service.</p>;
+  const shown = steps[isLocal ? 'local' : signing];
+  return (
+    <>
+      <ol className="key-steps">
+        {shown.map(({ title, command }) => (
+          <li key={title}>
+            <p className="step">{title}</p>
+            {command !== null && <ProjectCommand text={command} />}
+          </li>
+        ))}
+      </ol>
+      <p className="soft small">
+        {!isLocal && (
+          <>
+            The file of <code>--jwt-keys</code> may have another name than keys.json.{' '}
+          </>
+        )}
+        The guide <cite>Rotate every secret</cite> of the package, docs/rotate-secrets.md, has more: several gateways,
+        leaked keys, passwords.
+      </p>
     </>
   );
 }
