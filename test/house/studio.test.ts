@@ -30,6 +30,7 @@ test('an export of the studio has a doc comment', () => {
 
 test('a page of the studio imports no other page, what is shared imports no page and no component, and the server only gives types, the tables of emails, arguments and error codes, language tags and SQL names', () => {
   const given = [
+    'src/auth/model/auth-error.ts',
     'src/config/auth/email-kinds.ts',
     'src/graphql/catalog/quote-name.ts',
     'src/graphql/model/connection-arguments.ts',

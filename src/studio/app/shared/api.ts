@@ -51,6 +51,9 @@ const isSilent = 'The server is not responding.';
 
 const lookAgainMs = 2000;
 
+/** Longer than the gateway keeps an answer of `/ready`. */
+const keptReadyMs = 600;
+
 /** The log of a local project leaves out these requests. */
 const mark = { 'x-pgreflect-studio': '1' };
 
@@ -94,8 +97,13 @@ export async function explainError(error: ApiError): Promise<ApiError> {
 /** Why no request can be answered now, after one that failed with this status; null: another cause. */
 export async function findReason(status: number, message: string = isSilent): Promise<string | null> {
   if (status < 500) return null;
-  // The database may have gone after `/ready` has looked, or be back already: what failed is asked for again.
-  const reason = (await findOutage()) ?? (status === 503 ? message : null);
+  let reason = await findOutage();
+  if (reason === null) {
+    // The database may have gone after `/ready` has looked.
+    await new Promise((resolve) => setTimeout(resolve, keptReadyMs));
+    // Or it is back already: what failed is asked for again.
+    reason = (await findOutage()) ?? (status === 503 ? message : null);
+  }
   if (reason !== null) noteOutage(reason);
   return reason;
 }
