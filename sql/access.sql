@@ -30,10 +30,11 @@ unreachable (oid) as (
     and d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
   join pg_catalog.pg_rewrite r on r.oid = d.objid
 ),
-columns as materialized (
+-- Looked up by the index for each table: all of them, kept, would be looked through for each.
+columns as not materialized (
   select a.attrelid, a.attname, a.attnum, a.attacl, a.atttypid
   from pg_catalog.pg_attribute a
-  where a.attrelid = any (array(select t.oid from tables t)) and a.attnum > 0 and not a.attisdropped
+  where a.attnum > 0 and not a.attisdropped
 )
 select
   (
