@@ -15,7 +15,8 @@ export const keys: Command = {
     { flag: 'asymmetric', doc: 'Create an ES256 key pair instead of a secret.' },
     { flag: 'rotate', doc: 'Let the next key sign; those before verify.' },
     { flag: 'standby', doc: 'Add the next key, which verifies and signs after a later --rotate.' },
-    { flag: 'retire', doc: 'Remove the keys before the one that signs.' },
+    { flag: 'retire', doc: 'Remove the keys before the one that signs: what they signed is refused.' },
+    { flag: 'force', doc: 'With --retire: also while access tokens of those keys can be in use.' },
     { flag: 'out', placeholder: 'FILE', doc: 'Write the signing keys to this file, for --jwt-keys.' },
   ],
   notes: `Works offline. With --jwt-secret, prints the keys of that secret; they are always the same. With --jwt-keys, prints
@@ -24,6 +25,8 @@ keys signed by the signing key. ES256 signatures are random, so these keys diffe
 --rotate, --standby and --retire change the file that --jwt-keys names, or print the changed keys where it is no file.
 With --jwt-secret, --rotate makes keys of the secret and of a new one. Without either, they change the keys of the project that
 \`pgreflect start\` keeps in this directory; a running one signs with the new key after some seconds. docs/rotate-secrets.md has the steps.
+
+--retire refuses as long as access tokens of the old keys can be in use: PGREFLECT_JWT_EXP, or jwt_exp, seconds after --rotate.
 
 Examples:
   (umask 077; pgreflect keys > pgreflect.env) && set -a && . ./pgreflect.env && set +a
@@ -34,7 +37,7 @@ Examples:
 
 async function runKeys(context: CommandContext): Promise<number> {
   const names = ['jwtSecret', 'jwtKeys', 'anonRole', 'serviceRole'] as const;
-  const { values, files } = loadOptionsOrThrow(names, context.sources);
+  const { values, files, file } = loadOptionsOrThrow(names, context.sources);
   const { rotate, standby, retire } = context.flags;
   const isChange = rotate || standby || retire;
   if (!isChange && context.flags.out) failCommand('--out is for --rotate, --standby and --retire.');
@@ -43,7 +46,9 @@ async function runKeys(context: CommandContext): Promise<number> {
     const signer = isAsymmetric ? await keySigner(values.jwtKeys, context) : secretSigner(values.jwtSecret, context);
     return makeApiKeys(signer, values.anonRole!, values.serviceRole!);
   };
-  const apiKeys = isChange ? await rotateKeys(values, files.get('jwtKeys') ?? null, context) : await make();
+  const apiKeys = isChange
+    ? await rotateKeys(values, { source: files.get('jwtKeys') ?? null, config: file }, context)
+    : await make();
   if (apiKeys === null) return 0;
   const { anonKey, serviceKey } = apiKeys;
   context.print('# For clients; can be public.');

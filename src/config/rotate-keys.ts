@@ -27,13 +27,33 @@ export function hasStandby(keys: SigningKeys): boolean {
   return first !== undefined && !isSigner(first) && canSign(first) && findSigningKey(keys) !== null;
 }
 
-/** Lets the standby key sign; the one before verifies from now on, and loses its private part. */
+/** Lets the standby key sign; the one before verifies from now on, loses its private part, and keeps when that was. */
 export function promoteStandby([standby, ...others]: SigningKeys): SigningKeys {
   if (standby === undefined) return others;
+  const now = new Date().toISOString();
   return [
     { ...standby, key_ops: ['sign', 'verify'] },
-    ...others.map((key) => (isSigner(key) ? toPublicKey(key) : key)),
+    ...others.map((key) => (isSigner(key) ? { ...toPublicKey(key), signed_until: now } : key)),
   ];
+}
+
+/** When another key was told to sign instead, in milliseconds since the epoch; null: unknown. */
+function signedUntil({ signed_until: text }: JsonWebKeyMember): number | null {
+  const at = typeof text === 'string' ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? null : at;
+}
+
+/** A gateway looks at the file after two seconds, and signs with the new key five seconds later. */
+const signsStillMs = 10_000;
+
+/**
+ * When the last access token that a key has signed expires, in milliseconds since the epoch; null: unknown.
+ *
+ * @param seconds Lifetime of access tokens.
+ */
+export function tokensEnd(key: JsonWebKeyMember, seconds: number): number | null {
+  const at = signedUntil(key);
+  return at === null ? null : at + signsStillMs + seconds * 1000;
 }
 
 /** Removes the keys that only verify what they have signed. */

@@ -70,6 +70,7 @@ describe('keys of a file', () => {
       alg: 'HS256',
       k: Buffer.from(secret).toString('base64url'),
       key_ops: ['verify'],
+      signed_until: expect.any(String),
     });
     expect(decodeProtectedHeader(linesOf(begun.out).PGREFLECT_ANON_KEY ?? '').kid).toBe(signing.kid);
 
@@ -80,9 +81,11 @@ describe('keys of a file', () => {
     expect(before.d).toBeUndefined();
     expect(oldest).toEqual(old);
 
-    const retired = await change(directory, '--retire');
+    const retired = await change(directory, '--retire', '--force');
     expect(readKeys(directory)).toEqual([next]);
-    expect(retired.err).toContain(`The key ${signing.kid} was removed.`);
+    expect(retired.err).toContain(
+      `The key ${signing.kid} was removed. Access tokens and API keys that it signed are refused from now on.`,
+    );
     expect(retired.out).toBe('');
     expect(readdirSync(directory)).toEqual(['keys.json']);
   });
@@ -119,6 +122,76 @@ describe('keys of a file', () => {
     expect(readKeys(directory)).toHaveLength(3);
   });
 
+  test('--retire waits for the last access token that an old key signed, as far as the file and the lifetime tell', async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(fileOf(directory), JSON.stringify([await makeSigningKey()]));
+    const rotated = await change(directory, '--rotate');
+    const [, old] = readKeys(directory) as [JsonWebKeyMember, JsonWebKeyMember];
+    const at = Date.parse(String(old.signed_until));
+    expect(Math.abs(Date.now() - at)).toBeLessThan(60_000);
+    const end = new Date(at + 3610_000).toISOString().slice(11, 19);
+    expect(rotated.err).toContain(`The last access token that it signed expires at`);
+    expect(rotated.err).toContain(`${end} UTC; API keys that it signed are good until it is retired.`);
+    const text = readFileSync(fileOf(directory), 'utf8');
+    const early = await change(directory, '--retire');
+    expect([early.code, early.err]).toEqual([
+      1,
+      expect.stringContaining(`the key ${old.kid} signed can be in use until`),
+    ]);
+    expect(readFileSync(fileOf(directory), 'utf8')).toBe(text);
+
+    const rotatedAgo = (seconds: number) => {
+      const signed_until = new Date(Date.now() - seconds * 1000).toISOString();
+      writeFileSync(fileOf(directory), JSON.stringify([readKeys(directory)[0], { ...old, signed_until }]));
+    };
+    const retire = (env: Readonly<Record<string, string>>) =>
+      runCommand(['keys', '--retire', '--jwt-keys', 'keys.json'], { directory, env });
+    rotatedAgo(4000);
+    expect((await retire({ PGREFLECT_JWT_EXP: '7200' })).code).toBe(1);
+    expect((await retire({})).code).toBe(0);
+    expect(readKeys(directory)).toHaveLength(1);
+    expect((await retire({})).err).toContain('There is no earlier key: nothing has changed.');
+    expect((await change(directory, '--rotate', '--force')).err).toContain('--force is for --retire.');
+  });
+
+  test('who may write the folder and cannot keep the owner of the file changes nothing, and is told who can', async () => {
+    // Only root can be somebody else.
+    if (process.getuid!() !== 0) return;
+    const directory = temporaryDirectory();
+    chmodSync(directory, 0o777);
+    const file = fileOf(directory);
+    writeFileSync(file, JSON.stringify([await makeSigningKey()]), { mode: 0o644 });
+    // Loads the command, which the others may not read.
+    await change(directory, '--rotate');
+    chmodSync(file, 0o644);
+    chownSync(file, 12_345, 23_456);
+    const as = async (user: number) => {
+      const groups = process.getgroups!();
+      process.setgroups!([]);
+      process.setegid!(user);
+      process.seteuid!(user);
+      try {
+        return await change(directory, '--rotate');
+      } finally {
+        process.seteuid!(0);
+        process.setegid!(0);
+        process.setgroups!(groups);
+      }
+    };
+    const text = readFileSync(file, 'utf8');
+    const stranger = await as(54_321);
+    expect([stranger.code, stranger.out]).toEqual([1, '']);
+    expect(stranger.err).toContain('keys.json" belongs to user 12345, and only root may give it a new file.');
+    expect([readFileSync(file, 'utf8'), readdirSync(directory)]).toEqual([text, ['keys.json']]);
+
+    chmodSync(file, 0o640);
+    expect((await as(12_345)).err).toContain('keys.json" belongs to its group (23456)');
+    expect(readdirSync(directory)).toEqual(['keys.json']);
+    chmodSync(file, 0o600);
+    expect((await as(12_345)).code).toBe(0);
+    expect([statSync(file).uid, statSync(file).mode & 0o777]).toEqual([12_345, 0o600]);
+  });
+
   test('a link to the file stays one, and a folder that cannot be written leaves the file as it was', async () => {
     const [directory, elsewhere] = [temporaryDirectory(), temporaryDirectory()];
     writeFileSync(fileOf(elsewhere), JSON.stringify([await makeSigningKey()]));
@@ -153,7 +226,7 @@ test('the steps of the studio for a shared secret: a file, then the next key sig
     [false, signs],
     [true, verifies],
   ]);
-  expect(await step('--retire', '--jwt-keys', 'keys.json')).toEqual([[false, signs]]);
+  expect(await step('--retire', '--force', '--jwt-keys', 'keys.json')).toEqual([[false, signs]]);
 });
 
 test('keys that are no file are printed, and a secret stays a secret', async () => {

@@ -138,7 +138,7 @@ test('keys and the password of the database are rotated under load without one r
     // Tokens of the old keys are gone from the clients.
     const settled = rounds + 2;
     while (rounds < settled) await sleep(50);
-    await told(/Reloaded: jwt_keys/, () => keys(retire));
+    await told(/Reloaded: jwt_keys/, () => keys([...retire, '--force']));
     // The supervisor says it before its workers know.
     await expect.poll(() => client.readNote(first.access_token).catch(String), { timeout: 10_000 }).toContain('401');
 

@@ -1,5 +1,6 @@
 /** The claims of an access token, and the answer with access and refresh token. */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { tokenSeconds } from '../../config/auth/token-seconds.ts';
 import { type AnswerJson, anything, from, integer, optional, serializerOf, text } from '../../shared/schema.ts';
 import { type Time, toSeconds } from '../../shared/times.ts';
 import { userSerializer } from '../answers/user-json.ts';
@@ -14,10 +15,6 @@ interface ClaimsContext {
   readonly issuer: string;
   readonly config: Pick<AuthConfig, 'jwt_exp'> & SessionLimits;
   readonly now: Time;
-}
-
-function accessTokenSeconds({ jwt_exp }: Pick<AuthConfig, 'jwt_exp'>): number {
-  return jwt_exp || 3600;
 }
 
 /** The claims of an access token. */
@@ -56,7 +53,7 @@ function provenEmail({ email, emailConfirmedAt }: User): string {
 
 /** A session that lacks the user's second factor ends early; its token must not outlive it. */
 function expiry(user: User, session: Session, iat: number, config: ClaimsContext['config']): number {
-  const usual = iat + accessTokenSeconds(config);
+  const usual = iat + tokenSeconds(config);
   if (config.sessions_allow_low_aal <= 0 || session.aal >= highestAal(user)) return usual;
   const end = toSeconds((session.createdAt ?? iat * 1000) + config.sessions_allow_low_aal * 3_600_000);
   return Math.min(usual, end);
