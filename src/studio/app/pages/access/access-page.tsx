@@ -7,6 +7,7 @@ import { Empty, Fault, OperatorPage, Waiting } from '../../components/problem.ts
 import { Rows } from '../../components/rows.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
+import type { ApiError } from '../../shared/api.ts';
 import { useCommands } from '../../shared/commands.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
@@ -15,6 +16,7 @@ import { useMedia, useStore } from '../../shared/store.ts';
 import { actions, actionWords, sayRight, warnOf } from './access-words.ts';
 import { ChangesDialog } from './changes-dialog.tsx';
 import { placeOf } from './place-of.ts';
+import { withoutUser } from './signed-in-only.ts';
 import { sqlChanges } from './sql-changes.ts';
 import { TableAccess } from './table-access.tsx';
 import { TryAs } from './try-as.tsx';
@@ -35,6 +37,15 @@ export function AccessPage() {
   const [said, setSaid] = useState<readonly string[] | null>(null);
   const [applied, setApplied] = useState(0);
   const count = useStore(sqlChanges).length;
+  const now = useStore(session);
+  const roles = now.kind === 'none' ? null : now.project.roles;
+  const { value, problem } = useAnswer(
+    `access ${applied}`,
+    async (signal) => (await askProject<AccessOverview>('access', { signal })).body,
+  );
+  // With one role for all callers, some have a user.
+  const anon = roles === null || roles.anon === roles.authenticated ? null : roles.anon;
+  const overview = useMemo(() => (value === null || anon === null ? value : withoutUser(value, anon)), [value, anon]);
   // What has run is another list.
   if (said !== null && count > 0) setSaid(null);
   const wanted = query.get('q') ?? '';
@@ -65,9 +76,11 @@ export function AccessPage() {
           </p>
         )}
       </div>
-      <Access wanted={wanted.toLowerCase()} applied={applied} />
+      <Access overview={overview} problem={problem} wanted={wanted.toLowerCase()} onReview={() => setOpen(true)} />
       {isOpen && (
         <ChangesDialog
+          overview={overview}
+          anon={roles?.anon ?? ''}
           onApplied={(warnings) => {
             setOpen(false);
             setSaid(warnings);
@@ -80,13 +93,16 @@ export function AccessPage() {
   );
 }
 
-function Access({ wanted, applied }: { readonly wanted: string; readonly applied: number }) {
+interface AccessProps {
+  readonly overview: AccessOverview | null;
+  readonly problem: ApiError | null;
+  readonly wanted: string;
+  readonly onReview: () => void;
+}
+
+function Access({ overview, problem, wanted, onReview }: AccessProps) {
   const { segments, query } = usePlace();
   const now = useStore(session);
-  const { value: overview, problem } = useAnswer(
-    `access ${applied}`,
-    async (signal) => (await askProject<AccessOverview>('access', { signal })).body,
-  );
   useTableCommands(overview);
   if (now.kind === 'none') return null;
   if (overview === null) return <Waiting what="access rights" problem={problem} />;
@@ -134,6 +150,7 @@ function Access({ wanted, applied }: { readonly wanted: string; readonly applied
                 role={query.get('role') ?? ''}
                 query={query}
                 anon={now.project.roles.anon}
+                onReview={onReview}
               />
             )}
           </div>
@@ -176,12 +193,14 @@ const keyOf = ({ schema, name }: AccessTable): string => `${schema}.${name}`;
 
 function Matrix({ overview, tables, chosen, query }: MatrixProps) {
   const isNarrow = useMedia('(width < 800px)');
+  // The table beside it leaves little room, and every column stays in sight.
+  const isTight = useMedia('(width < 1500px)') && chosen !== null;
   const isOneSchema = new Set(overview.tables.map(({ schema }) => schema)).size === 1;
   const columns: readonly Column<AccessTable>[] = [
     {
       name: 'table',
       title: 'Table',
-      width: isNarrow || chosen !== null ? 180 : 260,
+      width: isTight ? 150 : isNarrow || chosen !== null ? 180 : 260,
       isRowHeader: true,
       cell: (table) => (
         <Link to={placeOf(table, query)} className="cell-link" title={table.object}>
@@ -193,15 +212,15 @@ function Matrix({ overview, tables, chosen, query }: MatrixProps) {
       ({ name }): Column<AccessTable> => ({
         name: `role ${name}`,
         title: name,
-        width: 124,
+        width: isTight ? 106 : 124,
         cell: (table) => <Rights table={table} role={name} query={query} />,
       }),
     ),
     {
       name: 'row security',
       title: 'Row security',
-      width: 124,
-      cell: (table) => <RowSecurity table={table} />,
+      width: isTight ? 104 : 124,
+      cell: (table) => <RowSecurity table={table} isTight={isTight} />,
     },
   ];
   return (
@@ -221,15 +240,15 @@ function Matrix({ overview, tables, chosen, query }: MatrixProps) {
   );
 }
 
-function RowSecurity({ table }: { readonly table: AccessTable }) {
+function RowSecurity({ table, isTight }: { readonly table: AccessTable; readonly isTight: boolean }) {
   const { rowSecurity, runsAs, policies } = table;
   const warning = warnOf(table);
-  const word = runsAs === null ? (rowSecurity ? 'on' : 'off') : `${runsAs}'s rights`;
+  const word = runsAs === null ? (rowSecurity ? 'on' : 'off') : isTight ? runsAs : `${runsAs}'s rights`;
   const count = policies.length === 1 ? '1 policy' : `${policies.length} policies`;
   return (
-    <span title={warning ?? undefined}>
+    <span title={warning ?? count}>
       <span className={warning === null ? 'badge' : 'badge changed'}>{word}</span>{' '}
-      {rowSecurity && <span className="soft small">{count}</span>}
+      {rowSecurity && !isTight && <span className="soft small">{count}</span>}
     </span>
   );
 }

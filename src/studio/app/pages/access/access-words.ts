@@ -34,10 +34,17 @@ export function sayRight(action: Action, { rows, columns }: AccessRight): string
   return `${actionWords[action]} ${rows}${some}`;
 }
 
+/** `the column a`, `the columns a, b`, `all columns`, `none`. @param isByName Grants of all columns one by one cover no later one. */
+export function sayColumns({ columns }: AccessTable, some: readonly string[], isByName = false): string {
+  if (some.length === 0) return 'none';
+  if (some.length === columns.length && !isByName) return 'all columns';
+  return `the ${some.length === 1 ? 'column' : 'columns'} ${some.join(', ')}`;
+}
+
 /** Why the right is as it is, in a sentence. */
 export function explain(table: AccessTable, role: string, action: Action, right: AccessRight): string {
   const word = actionWords[action];
-  const columns = right.columns === undefined ? '' : ` Only the columns ${right.columns.join(', ')}.`;
+  const columns = right.columns === undefined ? '' : ` Only ${sayColumns(table, right.columns, true)}.`;
   const others = (right.grantees ?? []).filter((name) => name !== role);
   const by = others.length === 0 ? '' : ` Granted to ${others.join(', ')}.`;
   switch (right.lacks) {
@@ -51,22 +58,31 @@ export function explain(table: AccessTable, role: string, action: Action, right:
       return `Row security is on, and no policy lets ${role} ${word} rows.${columns}${by}`;
     default:
   }
+  if (right.policies !== undefined && right.rows === 'none')
+    return `${namePolicies(table, right.policies, true, 'or')} asks for a signed-in user, which ${role} is not.${columns}${by}`;
   if (right.policies !== undefined) return `${explainPolicies(table, right, right.policies)}${columns}${by}`;
   const isExempt = table.rights.find((each) => each.role === role)?.isExempt === true;
   const why = table.rowSecurity && isExempt ? `, because row security does not concern ${role}` : '';
   return `All rows${why}.${columns}${by}`;
 }
 
+function namePolicies(
+  { policies }: AccessTable,
+  deciding: readonly string[],
+  isPermissive: boolean,
+  conjunction: 'and' | 'or',
+): string {
+  return new Intl.ListFormat('en', { type: conjunction === 'or' ? 'disjunction' : 'conjunction' }).format(
+    policies
+      .filter((policy) => policy.isPermissive === isPermissive && deciding.includes(policy.name))
+      .map(({ name }) => `“${name}”`),
+  );
+}
+
 /** Any permissive policy is enough, and every restrictive one has to agree. */
-function explainPolicies({ policies }: AccessTable, { rows }: AccessRight, deciding: readonly string[]): string {
-  const named = (isPermissive: boolean, conjunction: string): string =>
-    new Intl.ListFormat('en', { type: conjunction === 'or' ? 'disjunction' : 'conjunction' }).format(
-      policies
-        .filter((policy) => policy.isPermissive === isPermissive && deciding.includes(policy.name))
-        .map(({ name }) => `“${name}”`),
-    );
-  const permissive = named(true, 'or');
-  const restrictive = named(false, 'and');
+function explainPolicies(table: AccessTable, { rows }: AccessRight, deciding: readonly string[]): string {
+  const permissive = namePolicies(table, deciding, true, 'or');
+  const restrictive = namePolicies(table, deciding, false, 'and');
   if (rows === 'all') return `All rows, by ${permissive}.`;
   return `The rows that ${permissive} lets pass${restrictive === '' ? '' : `, if they pass ${restrictive}, too`}.`;
 }
@@ -92,98 +108,10 @@ export function warnOf(table: AccessTable): string | null {
   return null;
 }
 
-/** A statement that changes what a role may do. */
-export interface Remedy {
-  readonly title: string;
-  readonly sql: string;
-}
-
-/** What gives a right that is missing, or takes one that is there. @param draft Of a policy. */
-export function remedyOf(
-  table: AccessTable,
-  role: AccessRole,
-  action: Action,
-  right: AccessRight,
-  draft: () => string,
-): Remedy | null {
-  const { object, schema } = table;
-  switch (right.lacks) {
-    case 'usage':
-      return { title: 'Grant usage', sql: `grant usage on schema ${quoteName(schema)} to ${role.object};` };
-    case 'grant':
-      return { title: 'Grant', sql: `grant ${action} on ${object} to ${role.object};` };
-    case 'policy':
-      return { title: 'Draft a policy', sql: draft() };
-    case 'view':
-      return null;
-    default:
-      return { title: 'Revoke', sql: revoke(table, role, action, right) };
-  }
-}
-
-/** Takes it from whoever was granted it: of a grant to `public`, the role alone can lose nothing. Grants of columns go with it. */
-function revoke({ object }: AccessTable, role: AccessRole, action: Action, { grantees = [] }: AccessRight): string {
-  const from = grantees.map((name) => (name === 'public' ? name : quoteName(name)));
-  return `revoke ${action} on ${object} from ${from.length === 0 ? role.object : from.join(', ')};`;
-}
-
-/** The actions that can be granted on columns. */
-export const columnActions = ['select', 'insert', 'update'] as const;
-
-/** One of them. */
-export type ColumnAction = (typeof columnActions)[number];
-
-/** The columns that a right covers. */
-export function columnsOf({ columns }: AccessTable, right: AccessRight): readonly string[] {
-  if (right.lacks === 'grant' || right.lacks === 'usage') return [];
-  return right.columns ?? columns;
-}
-
-/** What makes a right cover these columns; null: it does. */
-export function columnsRemedy(
-  table: AccessTable,
-  role: AccessRole,
-  action: ColumnAction,
-  right: AccessRight,
-  wanted: readonly string[],
-): string | null {
-  const has = columnsOf(table, right);
-  const added = wanted.filter((name) => !has.includes(name));
-  const removed = has.filter((name) => !wanted.includes(name));
-  if (added.length + removed.length === 0) return null;
-  const grant = (columns: readonly string[]): string =>
-    `grant ${action}${listed(table, columns)} on ${table.object} to ${role.object};`;
-  if (removed.length === 0) return grant(added.length + has.length === table.columns.length ? wanted : added);
-  // A grant of the whole table covers each column: it goes first.
-  return [revoke(table, role, action, right), ...(wanted.length === 0 ? [] : [grant(wanted)])].join('\n');
-}
-
-/** Of all columns, none is named, so that later ones are covered. */
-function listed({ columns }: AccessTable, some: readonly string[]): string {
-  return some.length === columns.length ? '' : ` (${some.map(quoteName).join(', ')})`;
-}
-
 /** Whether policies decide what the role reaches. */
 export function isUnderPolicies(table: AccessTable, role: AccessRole): boolean {
   const isExempt = table.rights.find((each) => each.role === role.name)?.isExempt === true;
   return !isExempt && (table.kind === 'table' || table.kind === 'partitioned_table');
-}
-
-/** What switches row security, or whose rights a view has. */
-export function tableRemedies({ object, kind, rowSecurity, runsAs }: AccessTable): readonly Remedy[] {
-  if (runsAs !== null) {
-    const isCaller = runsAs === 'caller';
-    const sql = `alter view ${object} set (security_invoker = ${isCaller ? 'off' : 'on'});`;
-    return [{ title: isCaller ? "Read with the owner's rights" : "Read with the caller's rights", sql }];
-  }
-  if (kind !== 'table' && kind !== 'partitioned_table') return [];
-  const word = rowSecurity ? 'disable' : 'enable';
-  return [
-    {
-      title: `${rowSecurity ? 'Disable' : 'Enable'} row security`,
-      sql: `alter table ${object} ${word} row level security;`,
-    },
-  ];
 }
 
 /** Whether all of a policy is known: the API answers the beginning of long conditions. */

@@ -1,17 +1,22 @@
 /** The collected SQL: to copy, to download as a migration, and to run where the token may. */
-import { useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
+import type { AccessOverview } from '../../../../management/access/access-schemas.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
-import { ProjectCommand } from '../../components/project-command.tsx';
-import { TokenForm } from '../../components/sign-in.tsx';
 import { useTask } from '../../shared/requests.ts';
-import { askProject, session, tokenCommand, useRunsSql } from '../../shared/session.ts';
+import { askProject, useRunsSql } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
+import { ApplyHere } from './apply-here.tsx';
+import { type ChangeNotice, noticesOf } from './change-notices.ts';
 import { findGap } from './policy-draft.ts';
-import { sqlChanges, toMigration } from './sql-changes.ts';
+import { collect, sqlChanges, toMigration } from './sql-changes.ts';
 
 interface ChangesDialogProps {
+  /** Null: not read yet. */
+  readonly overview: AccessOverview | null;
+  /** The role of callers that are not signed in. */
+  readonly anon: string;
   /** The statements have run. @param warnings What PostgreSQL says beside. */
   readonly onApplied: (warnings: readonly string[]) => void;
   readonly onClose: () => void;
@@ -21,12 +26,20 @@ interface ChangesDialogProps {
 const gapId = 'gap-of-changes';
 
 /** The dialog. */
-export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
-  const statements = useStore(sqlChanges);
+export function ChangesDialog({ overview, anon, onApplied, onClose }: ChangesDialogProps) {
+  const changes = useStore(sqlChanges);
+  const statements = changes.map(({ sql }) => sql);
   const runs = useRunsSql();
   const mayRun = runs === 'yes';
   const { problem, isBusy, run } = useTask();
   const list = useRef<HTMLOListElement>(null);
+  const applies = useRef<HTMLButtonElement>(null);
+  const couldRun = useRef(mayRun);
+  // Whoever has just entered a token goes on with the button.
+  useEffect(() => {
+    if (mayRun && !couldRun.current) applies.current?.focus();
+    couldRun.current = mayRun;
+  }, [mayRun]);
   const gaps = statements.map(findGap);
   const open = gaps.findIndex((each) => each !== null);
   const gap = gaps[open];
@@ -37,7 +50,7 @@ export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
     text.setSelectionRange(gap.start, gap.end);
   };
   const apply = async (): Promise<void> => {
-    const body = { statements: toMigration(statements, new Date()).text };
+    const body = { statements: toMigration(changes, new Date()).text };
     const answer = await askProject<{ readonly warnings: readonly string[] }>('database/statements', {
       method: 'POST',
       body,
@@ -46,39 +59,42 @@ export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
     onApplied(answer.body.warnings);
   };
   const download = (): void => {
-    const { name, text } = toMigration(statements, new Date());
+    const { name, text } = toMigration(changes, new Date());
     const address = URL.createObjectURL(new Blob([text], { type: 'application/sql' }));
     const link = Object.assign(document.createElement('a'), { href: address, download: name });
     link.click();
     URL.revokeObjectURL(address);
   };
   const replace = (index: number, sql: string | null): void =>
-    sqlChanges.set(statements.flatMap((each, at) => (at !== index ? [each] : sql === null ? [] : [sql])));
+    sqlChanges.set(
+      changes.flatMap((each, at) => (at !== index ? [each] : sql === null ? [] : [{ ...each, sql, isEdited: true }])),
+    );
   return (
     <Dialog title="Changes as SQL" isWide onClose={onClose}>
       <p className="soft">
         Nothing has run. Read the statements, edit them, and{' '}
-        {mayRun
-          ? 'apply them, all or none, or run them as a migration.'
-          : 'run them as the owner of the tables, for example as a migration.'}
+        {runs === 'no connection' ? 'run them' : 'apply them here, all or none, or run them'} as the owner of the
+        tables, for example as a migration.
         {runs === 'no connection' && ' To apply them here, the gateway needs --admin-database-url.'}
       </p>
-      {statements.length === 0 && <p className="notice">No changes. The buttons of a table add some.</p>}
+      {statements.length === 0 && <p className="notice">No changes. The buttons and boxes of a table add some.</p>}
       <ol className="stack" ref={list}>
-        {statements.map((sql, index) => (
+        {changes.map((change, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a statement is its place; its text changes while one types
           <li key={index} className="sql-change">
             <textarea
               aria-label={`Statement ${index + 1}`}
-              rows={sql.split('\n').length}
+              rows={change.sql.split('\n').length}
               spellCheck={false}
-              value={sql}
+              value={change.sql}
               aria-describedby={index === open ? gapId : undefined}
               onChange={({ currentTarget }) => replace(index, currentTarget.value)}
             />
             <button type="button" onClick={() => replace(index, null)}>
               Remove <span className="visually-hidden">statement {index + 1}</span>
             </button>
+            {overview !== null &&
+              noticesOf(overview, anon, change, changes).map((notice) => <Notice key={notice.text} notice={notice} />)}
           </li>
         ))}
       </ol>
@@ -94,14 +110,16 @@ export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
         </div>
       )}
       <Fault>{problem?.message}</Fault>
+      {runs === 'no scope' && statements.length > 0 && <ApplyHere />}
       {statements.length > 0 && (
         <div className="row end">
-          <CopyButton text={toMigration(statements, new Date()).text} what="the statements" />
-          <button type="button" className={mayRun ? undefined : 'primary'} onClick={download}>
+          <CopyButton text={toMigration(changes, new Date()).text} what="the statements" />
+          <button type="button" className={runs === 'no connection' ? 'primary' : undefined} onClick={download}>
             Download migration
           </button>
           {mayRun && (
             <button
+              ref={applies}
               type="button"
               className="primary"
               disabled={isBusy || open >= 0}
@@ -113,25 +131,23 @@ export function ChangesDialog({ onApplied, onClose }: ChangesDialogProps) {
           )}
         </div>
       )}
-      {runs === 'no scope' && statements.length > 0 && <OtherToken />}
     </Dialog>
   );
 }
 
-/** The way to a token that may apply them: only the command gives the scope. */
-function OtherToken() {
-  const now = useStore(session);
-  // Who enters the token of the session signs in anew, too.
-  const [first] = useState(now);
-  const key = now === first || now.kind === 'none' ? 'first' : now.token;
+function Notice({ notice: { kind, text, ways } }: { readonly notice: ChangeNotice }) {
   return (
-    <details>
-      <summary>Apply them here</summary>
-      <div className="stack">
-        <p>This needs an access token with the scope database:write. This command creates one:</p>
-        <ProjectCommand text={`${tokenCommand},database:write`} />
-        <TokenForm key={key} refusal={now === first ? null : 'This access token lacks the scope, too.'} />
-      </div>
-    </details>
+    <div className={kind === 'hint' ? 'soft small' : 'notice warning spread'}>
+      <span>{text}</span>
+      {ways.length > 0 && (
+        <span className="row">
+          {ways.map(({ title, change }) => (
+            <button key={title} type="button" onClick={() => collect(change)}>
+              {title}
+            </button>
+          ))}
+        </span>
+      )}
+    </div>
   );
 }

@@ -1,16 +1,11 @@
-/** The columns of a table that a role may read, insert and update, and the SQL for others. */
+/** The columns of a table that a role may read, insert and update. A tick is collected at once, and can be taken back. */
 import { useState } from 'react';
 import type { AccessTable } from '../../../../management/access/access-schemas.ts';
 import { Rows } from '../../components/rows.tsx';
-import {
-  type AccessRole,
-  actionWords,
-  type ColumnAction,
-  columnActions,
-  columnsOf,
-  columnsRemedy,
-} from './access-words.ts';
-import { collect } from './sql-changes.ts';
+import { useStore } from '../../shared/store.ts';
+import { type AccessRole, actionWords } from './access-words.ts';
+import { type ColumnAction, columnActions, columnsOf, privilegeChange, privilegeKey } from './privilege-changes.ts';
+import { collect, sqlChanges, undo } from './sql-changes.ts';
 
 interface ColumnAccessProps {
   readonly table: AccessTable;
@@ -18,59 +13,90 @@ interface ColumnAccessProps {
   readonly rights: AccessTable['rights'][number];
 }
 
-type Wanted = Readonly<Partial<Record<ColumnAction, readonly string[]>>>;
+const boxOf = (action: ColumnAction): string => `first-column-${action}`;
 
-/** The section. Ticks are collected together: each changes the statement of those before. */
+/** Opens the section where columns are chosen for an action. */
+export function showColumns(action: ColumnAction): void {
+  const box = document.getElementById(boxOf(action));
+  const section = box?.closest('details');
+  if (!box || !section) return;
+  section.open = true;
+  section.scrollIntoView({ block: 'start' });
+  box.focus({ preventScroll: true });
+}
+
+/** The section. */
 export function ColumnAccess({ table, role, rights }: ColumnAccessProps) {
-  const [wanted, setWanted] = useState<Wanted>({});
-  const isPartial = columnActions.some((action) => rights[action].columns !== undefined);
-  const shown = (action: ColumnAction) => wanted[action] ?? columnsOf(table, rights[action]);
-  const statements = columnActions.flatMap(
-    (action) => columnsRemedy(table, role, action, rights[action], shown(action)) ?? [],
-  );
-  const toggle = (action: ColumnAction, column: string, isOn: boolean): void => {
-    const before = shown(action);
-    // In the order of the table.
-    const next = table.columns.filter((name) => (name === column ? isOn : before.includes(name)));
-    setWanted({ ...wanted, [action]: next });
-  };
+  const changes = useStore(sqlChanges);
+  const sides = columnActions.map((action) => {
+    const right = rights[action];
+    const change = changes.find(({ key }) => key === privilegeKey(table, role, action));
+    const has = columnsOf(table, right);
+    return {
+      action,
+      has,
+      isPartial: right.columns !== undefined,
+      shown: change?.columns ?? has,
+      // Its own SQL may do anything, and without the schema nobody knows what is granted.
+      isFixed: change?.isEdited === true || right.lacks === 'view' || right.lacks === 'usage',
+      choose(columns: readonly string[]) {
+        const next = privilegeChange(table, role, action, right, columns);
+        if (next === null) undo(privilegeKey(table, role, action));
+        else collect(next);
+      },
+    };
+  });
+  const [isOpen, setOpen] = useState(sides.some(({ isPartial, shown, has }) => isPartial || shown !== has));
   return (
-    <details open={isPartial}>
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Columns</summary>
       <Rows
         label={`Columns for ${role.name}`}
         columns={['Column', ...columnActions.map((action) => actionWords[action])]}
       >
-        {table.columns.map((column) => (
+        <tr>
+          <th scope="row">
+            All columns <span className="column-note soft small">also later ones</span>
+          </th>
+          {sides.map(({ action, shown, isFixed, choose }) => (
+            <td key={action}>
+              <input
+                type="checkbox"
+                aria-label={`${actionWords[action]} all columns`}
+                disabled={isFixed}
+                checked={shown.length === table.columns.length}
+                ref={(box) => {
+                  if (box) box.indeterminate = shown.length > 0 && shown.length < table.columns.length;
+                }}
+                onChange={({ target }) => choose(target.checked ? table.columns : [])}
+              />
+            </td>
+          ))}
+        </tr>
+        {table.columns.map((column, index) => (
           <tr key={column}>
             <th scope="row">{column}</th>
-            {columnActions.map((action) => (
+            {sides.map(({ action, shown, has, isFixed, choose }) => (
               <td key={action}>
-                <input
-                  type="checkbox"
-                  aria-label={`${actionWords[action]} ${column}`}
-                  disabled={rights[action].lacks === 'view'}
-                  checked={shown(action).includes(column)}
-                  onChange={({ target }) => toggle(action, column, target.checked)}
-                />
+                <span className="column-box">
+                  <input
+                    type="checkbox"
+                    id={index === 0 ? boxOf(action) : undefined}
+                    aria-label={`${actionWords[action]} ${column}`}
+                    disabled={isFixed}
+                    checked={shown.includes(column)}
+                    // In the order of the table.
+                    onChange={({ target }) =>
+                      choose(table.columns.filter((name) => (name === column ? target.checked : shown.includes(name))))
+                    }
+                  />
+                  {shown.includes(column) !== has.includes(column) && <span className="badge changed">pending</span>}
+                </span>
               </td>
             ))}
           </tr>
         ))}
       </Rows>
-      <div className="row end">
-        <button
-          type="button"
-          disabled={statements.length === 0}
-          title={statements.join('\n')}
-          onClick={() => {
-            for (const statement of statements) collect(statement);
-            setWanted({});
-          }}
-        >
-          Add to the changes
-        </button>
-      </div>
     </details>
   );
 }

@@ -1,29 +1,30 @@
 /** The ways to change or drop a policy: for all whom it concerns, or for one role while the others keep it. */
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
-import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
-import { type AccessRole, isUnderPolicies, printPolicy } from './access-words.ts';
-import { unusedName } from './policy-draft.ts';
+import type { AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
+import { type Action, isUnderPolicies, printPolicy } from './access-words.ts';
+import { type DraftOf, draftChange, isOwn, leansOn, ownRowsFor, unusedName } from './policy-draft.ts';
+import { tableChange } from './privilege-changes.ts';
+import type { SqlChange } from './sql-changes.ts';
 
 /** A way. */
 export interface PolicyChange {
   /** For whom; null: the role at which one looks is the only one. */
   readonly title: string | null;
-  readonly rewrite: string;
-  readonly drop: string;
+  readonly concernsOthers: boolean;
+  readonly rewrite: SqlChange;
+  /** With the condition for own rows; null: there is none, or the policy has it. */
+  readonly own: SqlChange | null;
+  readonly drop: SqlChange;
 }
 
-/** What is changed, and for whom. */
-interface ChangesOf {
-  readonly overview: AccessOverview;
-  readonly table: AccessTable;
-  readonly policy: AccessPolicy;
-  readonly role: AccessRole;
-  /** Of conditions, with their parentheses. */
-  readonly format?: ((condition: string) => string) | undefined;
+/** What a change of a policy is collected under. */
+export function policyKey({ object }: AccessTable, policy: string): string {
+  return `policy ${policy} on ${object}`;
 }
 
 /** The narrowest first. A role that has the policy as a member of another one cannot be taken out. */
-export function policyChanges({ overview, table, policy, role, format }: ChangesOf): readonly PolicyChange[] {
+export function policyChanges(of: DraftOf, policy: AccessPolicy): readonly PolicyChange[] {
+  const { overview, table, role } = of;
   const { roles } = overview;
   const isPublic = policy.roles.includes('public');
   // PostgreSQL has no way to say "all but one".
@@ -31,21 +32,74 @@ export function policyChanges({ overview, table, policy, role, format }: Changes
     ? roles.filter((each) => each !== role && isUnderPolicies(table, each)).map(({ name }) => name)
     : policy.roles.filter((name) => name !== role.name);
   const drop = `drop policy ${quoteName(policy.name)} on ${table.object};`;
-  const all = {
+  const all = wayOf(of, policy, drop, policy, {
     title: titleOf(policy, others, isPublic),
-    rewrite: `${drop}\n${printPolicy(table, policy, format)}`,
-    drop,
-  };
+    concernsOthers: others.length > 0,
+  });
   if (others.length === 0 || !(isPublic || policy.roles.includes(role.name))) return [all];
   const leave = [
     ...(isPublic ? ['-- Add other roles of the database that need the policy.'] : []),
     `alter policy ${quoteName(policy.name)} on ${table.object} to ${others.map(quoteName).join(', ')};`,
   ].join('\n');
   const own = { ...policy, name: unusedName(table, `${policy.name} for ${role.name}`), roles: [role.name] };
-  return [
-    { title: `For ${role.name} alone`, rewrite: `${leave}\n${printPolicy(table, own, format)}`, drop: leave },
-    all,
-  ];
+  return [wayOf(of, policy, leave, own, { title: `For ${role.name} alone`, concernsOthers: false }), all];
+}
+
+/** @param leave Takes the policy away. @param next What comes in its place. */
+function wayOf(
+  of: DraftOf,
+  policy: AccessPolicy,
+  leave: string,
+  next: AccessPolicy,
+  whom: Pick<PolicyChange, 'title' | 'concernsOthers'>,
+): PolicyChange {
+  const { overview, table, format } = of;
+  const key = policyKey(table, policy.name);
+  const rewrite = (wanted: AccessPolicy) => `${leave}\n${printPolicy(table, wanted, format)}`;
+  const condition = policy.isPermissive && !isOwn(of, policy) ? ownRowsFor(of) : null;
+  const clauses = policy.command === 'insert' ? { using: null, check: condition } : { using: condition, check: null };
+  return {
+    ...whom,
+    rewrite: { key, sql: rewrite(next), words: `“${policy.name}” rewritten` },
+    own:
+      condition === null
+        ? null
+        : {
+            key,
+            sql: rewrite({ ...next, ...clauses }),
+            words: `“${policy.name}” for own rows only`,
+            leansOn: leansOn(overview, condition),
+          },
+    drop: { key, sql: leave, words: `“${policy.name}” dropped` },
+  };
+}
+
+/** What leaves a role its own rows alone; null: it has no others, or other roles or actions would lose theirs. */
+export function ownRowsOnly(of: DraftOf, action: Action): readonly SqlChange[] | null {
+  const { table, role } = of;
+  if (!table.rowSecurity) return enableForOwnRows(of, action);
+  const right = table.rights.find((each) => each.role === role.name)?.[action];
+  const deciding = table.policies.filter(
+    ({ isPermissive, name }) => isPermissive && right?.policies?.includes(name) === true,
+  );
+  const others = deciding.filter((policy) => !isOwn(of, policy));
+  const isThere = others.length < deciding.length;
+  const changes = others.map((policy, index) => {
+    const [narrowest] = policyChanges(of, policy);
+    if (narrowest === undefined || narrowest.concernsOthers) return null;
+    if (index === 0 && !isThere) return narrowest.own;
+    return policy.command === action ? narrowest.drop : null;
+  });
+  const found = changes.filter((change) => change !== null);
+  return found.length === 0 || found.length < changes.length ? null : found;
+}
+
+/** Without row security, a policy has no effect. Those that are there would begin to decide, too. */
+function enableForOwnRows(of: DraftOf, action: Action): readonly SqlChange[] | null {
+  const { table, role } = of;
+  const change = tableChange(table);
+  if (change === null || table.runsAs !== null || table.policies.length > 0 || role.bypassesRowSecurity) return null;
+  return ownRowsFor(of) === null ? null : [change, draftChange(of, action)];
 }
 
 function titleOf({ roles }: AccessPolicy, others: readonly string[], isPublic: boolean): string | null {

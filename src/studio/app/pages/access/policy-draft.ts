@@ -5,6 +5,7 @@
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
 import { type AccessRole, type Action, actionWords, bare, inParentheses, isWhole, sqlTokens } from './access-words.ts';
+import type { SqlChange } from './sql-changes.ts';
 
 /** What a draft is made of. */
 export interface DraftOf {
@@ -20,22 +21,55 @@ export interface DraftOf {
 const caller = '(select auth.uid())';
 
 /** The statement. */
-export function draftPolicy(
-  { overview: { tables }, table, role, anon, format = inParentheses }: DraftOf,
-  action: Action,
-): string {
-  const search = { tables, role: role.name, path: [] };
-  const isThere = table.policies.some(
-    (policy) => ['all', action].includes(policy.command) && ownCondition(search, table, policy) !== null,
-  );
-  const own = role.name === anon || isThere ? null : ownRows(search, table);
+export function draftPolicy(of: DraftOf, action: Action): string {
+  return draftChange(of, action).sql;
+}
+
+/** What a new policy for an action is collected under. */
+export function draftKey({ object }: AccessTable, role: AccessRole, action: Action): string {
+  return `policy for ${action} on ${object} for ${role.name}`;
+}
+
+/** The change that makes the policy. */
+export function draftChange(of: DraftOf, action: Action): SqlChange {
+  const { overview, table, role, format = inParentheses } = of;
+  const isThere = table.policies.some((policy) => ['all', action].includes(policy.command) && isOwn(of, policy));
+  const own = isThere ? null : ownRowsFor(of);
   const name = `${role.name} ${actionWords[action]}s ${own === null ? 'some' : 'own'} rows`;
   const clause = action === 'insert' ? 'with check' : 'using';
-  return [
+  const sql = [
     `create policy ${quoteName(unusedName(table, name))} on ${table.object}`,
     `  for ${action} to ${role.object}`,
     `  ${clause} ${own === null ? inParentheses(gap(table)) : format(own)};`,
   ].join('\n');
+  return {
+    key: draftKey(table, role, action),
+    sql,
+    words: own === null ? 'a new policy' : 'a new policy for own rows',
+    adds: { object: table.object, role: role.name, action },
+    leansOn: leansOn(overview, own),
+  };
+}
+
+/** The condition for the caller's own rows; null: the schema does not say whose rows are whose, or the role has no user. */
+export function ownRowsFor({ overview: { tables }, table, role, anon }: DraftOf): string | null {
+  return role.name === anon ? null : ownRows({ tables, role: role.name, path: [] }, table);
+}
+
+/** Whether the policy lets the caller's own rows pass and no others. */
+export function isOwn({ overview: { tables }, table, role }: DraftOf, policy: AccessPolicy): boolean {
+  return ownCondition({ tables, role: role.name, path: [] }, table, policy) !== null;
+}
+
+/** The tables by whose row security alone a condition is about the caller. */
+export function leansOn({ tables }: AccessOverview, condition: string | null): readonly string[] {
+  if (condition === null || /auth\.uid\(\)|request\.jwt/.test(condition)) return [];
+  const words = wordsOf(condition);
+  return tables.filter(({ object, rowSecurity }) => rowSecurity && words.has(object)).map(({ object }) => object);
+}
+
+function wordsOf(condition: string): ReadonlySet<string> {
+  return new Set(condition.split(/[\s(),]+/));
 }
 
 /** The name, with a number if the table has a policy of it. */
@@ -164,7 +198,7 @@ function isOfRole({ roles }: AccessPolicy, role: string | null): boolean {
 function readsOwn({ tables, role, path }: Search, table: AccessTable, condition: string): boolean {
   const next = { tables, role, path: [...path, table] };
   if (next.path.length === maxTables) return false;
-  const words = new Set(condition.split(/[\s(),]+/));
+  const words = wordsOf(condition);
   return tables.some((other) => {
     if (!words.has(other.object) || !other.rowSecurity || next.path.includes(other)) return false;
     const deciding = other.policies.filter(

@@ -1,28 +1,63 @@
 /** The SQL that the page has collected, in order; kept in the tab. */
 import { session } from '../../shared/session.ts';
-import { createStore, type Store } from '../../shared/store.ts';
+import { createStore, type Store, useStore } from '../../shared/store.ts';
+import type { Action } from './access-words.ts';
 
-const storageName = 'pgreflect:sql-changes';
+/** A collected change. */
+export interface SqlChange {
+  /** What it changes: of two with the same key, the later takes the place of the earlier. */
+  readonly key: string;
+  readonly sql: string;
+  /** What it does, in words beside what is. */
+  readonly words: string;
+  /** Of a grant: the columns that it leads to. */
+  readonly columns?: readonly string[];
+  /** Of a new policy: whose rows it adds. */
+  readonly adds?: { readonly object: string; readonly role: string; readonly action: Action };
+  /** Tables that a condition reads, so that their row security decides. */
+  readonly leansOn?: readonly string[];
+  /** Somebody has written other SQL, which may do anything. */
+  readonly isEdited?: boolean;
+}
 
-/** The statements. */
-export const sqlChanges: Store<readonly string[]> = createStore<readonly string[]>(
-  JSON.parse(sessionStorage.getItem(storageName) ?? '[]') as string[],
+const storageName = 'pgreflect:access-changes';
+
+/** The changes. */
+export const sqlChanges: Store<readonly SqlChange[]> = createStore<readonly SqlChange[]>(
+  JSON.parse(sessionStorage.getItem(storageName) ?? '[]') as SqlChange[],
 );
 sqlChanges.subscribe(() => sessionStorage.setItem(storageName, JSON.stringify(sqlChanges.get())));
 session.subscribe(() => {
   if (session.get().kind === 'none') sqlChanges.set([]);
 });
 
-/** Adds a statement, once. */
-export function collect(sql: string): void {
-  if (!sqlChanges.get().includes(sql)) sqlChanges.set([...sqlChanges.get(), sql]);
+/** Adds a change, in the place of one that cannot stand beside it. */
+export function collect(change: SqlChange): void {
+  const others = sqlChanges.get();
+  const isThere = others.some(({ key }) => key === change.key);
+  sqlChanges.set(isThere ? others.map((each) => (each.key === change.key ? change : each)) : [...others, change]);
+}
+
+/** Takes a change back. */
+export function undo(wanted: string): void {
+  sqlChanges.set(sqlChanges.get().filter(({ key }) => key !== wanted));
+}
+
+/** Hook: the collected change with the key. */
+export function useChange(wanted: string): SqlChange | undefined {
+  return useStore(sqlChanges).find(({ key }) => key === wanted);
+}
+
+/** `1 change`. */
+export function sayCount(count: number): string {
+  return count === 1 ? '1 change' : `${count} changes`;
 }
 
 /** Name and text of a migration, as the tools of Supabase name them. */
 export function toMigration(
-  statements: readonly string[],
+  changes: readonly SqlChange[],
   now: Date,
 ): { readonly name: string; readonly text: string } {
   const stamp = now.toISOString().replaceAll(/\D/g, '').slice(0, 14);
-  return { name: `${stamp}_access.sql`, text: `${statements.join('\n\n')}\n` };
+  return { name: `${stamp}_access.sql`, text: `${changes.map(({ sql }) => sql).join('\n\n')}\n` };
 }

@@ -1,0 +1,28 @@
+/** The way to an access token that may apply the changes: only the command gives the scope. */
+import { useState } from 'react';
+import { ProjectCommand } from '../../components/project-command.tsx';
+import { TokenForm } from '../../components/sign-in.tsx';
+import { session, tokenCommand } from '../../shared/session.ts';
+import { useStore } from '../../shared/store.ts';
+
+/** How long the token is valid. */
+const hours = 12;
+
+/** The section. */
+export function ApplyHere() {
+  const now = useStore(session);
+  // Who enters the token of the session signs in anew, too.
+  const [first] = useState(now);
+  const key = now === first || now.kind === 'none' ? 'first' : now.token;
+  return (
+    <section className="apply-here stack" aria-label="Apply here">
+      <h3>Apply here</h3>
+      <p>
+        Your access token may not run SQL. This command prints one that may, for {hours} hours; without{' '}
+        <code>--expires</code> it would never end. It replaces yours in this tab.
+      </p>
+      <ProjectCommand text={`${tokenCommand},database:write --name studio --expires ${hours}h`} />
+      <TokenForm key={key} refusal={now === first ? null : 'This access token lacks the scope, too.'} />
+    </section>
+  );
+}

@@ -1,0 +1,101 @@
+/** What to know of a collected change before it runs: what else decides beside it, and the way out. */
+import type { AccessOverview, AccessTable } from '../../../../management/access/access-schemas.ts';
+import { type Action, actions, actionWords } from './access-words.ts';
+import { type PolicyChange, policyChanges, policyKey } from './policy-changes.ts';
+import { draftKey } from './policy-draft.ts';
+import { tableChange } from './privilege-changes.ts';
+import type { SqlChange } from './sql-changes.ts';
+
+/** What to know. */
+export interface ChangeNotice {
+  readonly kind: 'warning' | 'hint';
+  readonly text: string;
+  /** Other changes that make it right. */
+  readonly ways: readonly { readonly title: string; readonly change: SqlChange }[];
+}
+
+const list = new Intl.ListFormat('en');
+
+/** @param anon The role of callers without a user. */
+export function noticesOf(
+  overview: AccessOverview,
+  anon: string,
+  change: SqlChange,
+  changes: readonly SqlChange[],
+): readonly ChangeNotice[] {
+  if (change.isEdited) return [];
+  return [...leaning(change), ...addition(overview, anon, change, changes), ...enabling(overview, change, changes)];
+}
+
+function leaning({ leansOn = [] }: SqlChange): readonly ChangeNotice[] {
+  if (leansOn.length === 0) return [];
+  const text = `Own rows, because the row security of ${list.format(leansOn)} decides what the condition finds there.`;
+  return [{ kind: 'hint', text, ways: [] }];
+}
+
+/** Other permissive policies let their rows pass, whatever the new one says. */
+function addition(
+  overview: AccessOverview,
+  anon: string,
+  { adds }: SqlChange,
+  changes: readonly SqlChange[],
+): readonly ChangeNotice[] {
+  const table = overview.tables.find(({ object }) => object === adds?.object);
+  const role = overview.roles.find(({ name }) => name === adds?.role);
+  if (adds === undefined || table === undefined || role === undefined) return [];
+  const right = table.rights.find((each) => each.role === role.name)?.[adds.action];
+  const others = table.policies.filter(
+    ({ name, isPermissive }) =>
+      isPermissive &&
+      right?.policies?.includes(name) === true &&
+      !changes.some(({ key }) => key === policyKey(table, name)),
+  );
+  if (others.length === 0) return [];
+  const names = list.format(others.map(({ name }) => `“${name}”`));
+  const does = `${others.length === 1 ? 'lets' : 'let'} ${role.name} ${actionWords[adds.action]}`;
+  const isOpen = others.some(({ using, check }) => [using, check].every((each) => each === null || each === 'true'));
+  const text = isOpen
+    ? `This changes nothing: ${names} ${does} all rows already.`
+    : `This only adds rows: ${names} ${does} others already.`;
+  const ways = others.flatMap((policy) => {
+    const [narrowest] = policyChanges({ overview, table, role, anon }, policy);
+    return narrowest === undefined ? [] : [{ title: dropTitle(policy.name, narrowest), change: narrowest.drop }];
+  });
+  const beyond = others.some(({ command }) => command === 'all') ? ' It decides for every action.' : '';
+  return [{ kind: 'warning', text: `${text}${beyond}`, ways }];
+}
+
+function dropTitle(name: string, { title }: PolicyChange): string {
+  return `Drop “${name}” ${title === null ? '' : title[0]!.toLowerCase() + title.slice(1)}`.trim();
+}
+
+/** Row security that is switched on concerns every role at once. */
+function enabling(
+  overview: AccessOverview,
+  { key }: SqlChange,
+  changes: readonly SqlChange[],
+): readonly ChangeNotice[] {
+  const table = overview.tables.find((each) => tableChange(each)?.key === key);
+  if (table === undefined || table.rowSecurity || table.runsAs !== null) return [];
+  const lost = overview.roles.flatMap((role) => {
+    if (role.bypassesRowSecurity) return [];
+    const right = table.rights.find((each) => each.role === role.name);
+    const words = actions.filter(
+      (action) =>
+        right?.[action].lacks === undefined &&
+        !hasPolicyFor(table, role.name, action) &&
+        !changes.some((each) => each.key === draftKey(table, role, action)),
+    );
+    return words.length === 0 ? [] : [`${role.name} (${words.map((action) => actionWords[action]).join(', ')})`];
+  });
+  if (lost.length === 0) return [];
+  return [{ kind: 'warning', text: `Without a policy, no rows are left to ${list.format(lost)}.`, ways: [] }];
+}
+
+/** Roles that one is a member of are not known here. */
+function hasPolicyFor({ policies }: AccessTable, role: string, action: Action): boolean {
+  return policies.some(
+    ({ isPermissive, command, roles }) =>
+      isPermissive && ['all', action].includes(command) && (roles.includes('public') || roles.includes(role)),
+  );
+}

@@ -1,0 +1,255 @@
+/**
+ * What a person does first on the page Access, in a real browser: grant single columns, and let users reach their own rows.
+ */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test, vi } from 'vitest';
+import type { AccessOverview } from '../../src/management/access/access-schemas.ts';
+import { type AccessScope, accessScopes, usualScopes } from '../../src/management/tokens/access-tokens.ts';
+import { withoutUser } from '../../src/studio/app/pages/access/signed-in-only.ts';
+import { addToken, ref } from '../management/management.ts';
+import { accessToken, faultsInBothLooks, startStudio, type TestStudio, violations } from './studio.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 240_000 });
+
+const ada = '00000000-0000-4000-8000-00000000000a';
+
+let studio: TestStudio;
+beforeAll(async () => {
+  studio = await startStudio();
+  await studio.database.query(`
+    create table memo (id int primary key, user_id uuid, title text);
+    insert into memo values (1, '${ada}', 'hers'), (20, null, 'of nobody');
+    alter table memo enable row level security;
+    create policy everyone_reads on memo for select using (true);
+    create policy recent on memo for select to authenticated using (id > 10);
+    create table note (like memo);
+    insert into note select * from memo;
+    alter table note enable row level security;
+    create policy open on note for all using (true);
+    create table todo (like memo);
+    insert into todo select * from memo;
+    grant select on memo to anon, authenticated;
+    grant select, insert on note, todo to anon, authenticated;
+    grant select on shop_order to anon;
+    grant select on customer to anon;
+    create table asked (id int primary key, user_id uuid);
+    insert into asked values (1, '${ada}');
+    alter table asked enable row level security;
+    grant select on asked to anon`);
+});
+
+/** Signs in with a token that may run SQL. */
+async function enter(path: string): Promise<Page> {
+  const { page } = await studio.visit('', { entry: 'stranger' });
+  await page.getByLabel('Access token').fill(await addToken(studio.database, { scopes: accessScopes }));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation').waitFor();
+  await page.goto(`${studio.url}/studio/${path}`);
+  return page;
+}
+
+/** The ids that a role reads. */
+async function seen(table: string, role: string, sub?: string): Promise<readonly number[]> {
+  const claims = JSON.stringify({ role, ...(sub !== undefined && { sub }) });
+  await studio.database.query(`begin; set local role ${role}; set local request.jwt.claims = '${claims}'`);
+  const rows = await studio.database.query(`select id from ${table} order by id`);
+  await studio.database.query('rollback');
+  return (rows as unknown as readonly { readonly id: number }[]).map(({ id }) => id);
+}
+
+const statementsOf = (page: Page) =>
+  page
+    .getByRole('textbox', { name: /^Statement/ })
+    .evaluateAll((all) => all.map((each) => (each as HTMLTextAreaElement).value));
+
+test('one column is granted by a tick, which stays marked until it is applied, and no grant of all columns stands beside it', async () => {
+  const page = await enter('access/public/message?role=authenticated');
+  await page.getByRole('button', { name: 'Grant all columns select authenticated' }).click();
+  const row = page.getByRole('row', { name: /^read/ });
+  await row.getByText('pending all columns').waitFor();
+  await page.getByRole('button', { name: 'Choose columns… select authenticated' }).click();
+  const all = page.getByRole('checkbox', { name: 'read all columns' });
+  expect(await all.isChecked()).toBe(true);
+  await all.uncheck();
+  await page.getByRole('checkbox', { name: 'read sent_at' }).check();
+  await row.getByText('pending the column sent_at').waitFor();
+  await page
+    .getByRole('row', { name: /^sent_at/ })
+    .getByText('pending')
+    .waitFor();
+  // Row security would hide every row of what is granted.
+  await page.getByRole('button', { name: 'Draft a policy select authenticated' }).waitFor();
+  expect(await faultsInBothLooks(page)).toEqual([]);
+  await page.reload();
+  await page
+    .getByRole('row', { name: /^sent_at/ })
+    .getByText('pending')
+    .waitFor();
+  await page.getByRole('button', { name: 'Review 1 change' }).click();
+  expect(await statementsOf(page)).toEqual(['grant select (sent_at) on public.message to authenticated;']);
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The statements have run.').waitFor();
+  await page.getByText('Only the column sent_at.').waitFor();
+  expect([
+    await page.getByText('pending').count(),
+    await page.getByRole('button', { name: /^Review/ }).count(),
+  ]).toEqual([0, 0]);
+});
+
+test('what somebody has written in the place of a tick stays, until it is removed', async () => {
+  const { page } = await studio.visit('access/public/message?role=anon');
+  await page.getByRole('button', { name: 'Choose columns… select anon' }).click();
+  await page.getByRole('checkbox', { name: 'read body' }).check();
+  await page.getByRole('button', { name: 'Review 1 change' }).click();
+  await page.getByRole('textbox', { name: 'Statement 1' }).fill('select 1;');
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByText('pending your own SQL').waitFor();
+  expect(await page.getByRole('checkbox', { name: 'read email' }).isDisabled()).toBe(true);
+  await page.getByRole('button', { name: 'Undo select anon' }).click();
+  expect(await page.getByRole('checkbox', { name: 'read email' }).isDisabled()).toBe(false);
+});
+
+test('own rows take the place of what other policies let a role read, and other roles keep it', async () => {
+  const page = await enter('access/public/memo?role=authenticated');
+  await page.getByRole('button', { name: 'Own rows only select authenticated' }).click();
+  await page.getByText('pending “everyone_reads” for own rows only').first().waitFor();
+  await page.getByText('pending “recent” dropped').first().waitFor();
+  await page.getByRole('button', { name: 'Review 2 changes' }).click();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The statements have run.').waitFor();
+  expect([await seen('memo', 'authenticated', ada), await seen('memo', 'anon')]).toEqual([[1], [1, 20]]);
+  await page.getByText('The rows that “everyone_reads for authenticated” lets pass.').waitFor();
+});
+
+test('a new policy beside one that lets all rows pass is told to change nothing, before it is applied, with the way out', async () => {
+  const page = await enter('access/public/note?role=authenticated');
+  const policies = page.getByRole('region', { name: 'Policies' });
+  await policies.getByRole('button', { name: 'Rewrite open' }).click();
+  const menu = page.getByRole('menuitem');
+  await menu.first().waitFor();
+  expect(await menu.allTextContents()).toEqual([
+    'Own rows only, for authenticated alone',
+    'Own rows only, for every role, also anon',
+    'Same rows, to edit, for authenticated alone',
+    'Same rows, to edit, for every role, also anon',
+  ]);
+  await page.keyboard.press('Escape');
+  await policies.getByRole('button', { name: 'Draft a policy for authenticated' }).click();
+  await page.getByRole('button', { name: 'Review 1 change' }).click();
+  const notice = page.getByText(
+    'This changes nothing: “open” lets authenticated read all rows already. It decides for every action.',
+  );
+  await notice.waitFor();
+  expect(await faultsInBothLooks(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Drop “open” for authenticated alone' }).click();
+  await notice.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The statements have run.').waitFor();
+  expect([await seen('note', 'authenticated', ada), await seen('note', 'anon')]).toEqual([[1], [1, 20]]);
+});
+
+test('own rows of a table without row security switch it on, and say who loses all rows', async () => {
+  const page = await enter('access/public/todo?role=authenticated');
+  await page.getByRole('button', { name: 'Own rows only select authenticated' }).click();
+  await page.getByRole('button', { name: 'Own rows only insert authenticated' }).click();
+  await page.getByRole('button', { name: 'Undo own rows of insert authenticated' }).click();
+  await page.getByRole('button', { name: 'Review 2 changes' }).click();
+  await page
+    .getByText(/^Without a policy, no rows are left to anon \(.*read.*\) and authenticated \(.*insert.*\)\.$/)
+    .waitFor();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The statements have run.').waitFor();
+  expect([await seen('todo', 'authenticated', ada), await seen('todo', 'anon')]).toEqual([[1], []]);
+});
+
+test('a draft that is right because of another table says so', async () => {
+  const { page } = await studio.visit('access/public/review?role=authenticated');
+  await page.getByRole('button', { name: 'Own rows only select authenticated' }).click();
+  await page.getByRole('button', { name: 'Review 1 change' }).click();
+  await page
+    .getByText('Own rows, because the row security of public.customer decides what the condition finds there.')
+    .waitFor();
+});
+
+test('visitors are told to reach no row where policies ask for a signed-in user', async () => {
+  const { page } = await studio.visit('access/public/customer?role=anon');
+  await page.getByText('“own_row” asks for a signed-in user, which anon is not.').waitFor();
+  await page
+    .getByRole('grid', { name: 'Tables and roles' })
+    .getByRole('link', { name: /^anon: read none/ })
+    .first()
+    .waitFor();
+  await page.goto(`${studio.url}/studio/access/public/shop_order?role=anon`);
+  await page.getByText('“own_orders” asks for a signed-in user, which anon is not.').waitFor();
+});
+
+test('no claim is made of conditions that visitors may fulfil', async () => {
+  const conditions = {
+    'user_id = auth.uid()': true,
+    '(select auth.uid()) = user_id and id > 0': true,
+    'auth.uid() is not null': true,
+    "user_id = (auth.jwt() ->> 'sub')::uuid": true,
+    'id > 0 and (user_id = auth.uid() and id < 9)': true,
+    'user_id = auth.uid() or id = 1': false,
+    'user_id is distinct from auth.uid()': false,
+    'auth.uid() is null': false,
+    'case when id > 9 and user_id = auth.uid() and id > 8 then false else true end': false,
+    'not (id > 5 and user_id = auth.uid())': false,
+    'coalesce(user_id = auth.uid(), true)': false,
+    "user_id::text <> 'user_id = auth.uid()'": false,
+  };
+  for (const [condition, isClaimed] of Object.entries(conditions)) {
+    await studio.database.query(`drop policy if exists p on asked; create policy p on asked using (${condition})`);
+    const response = await fetch(`${studio.url}/v1/projects/${ref}/access`, {
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
+    const overview = withoutUser((await response.json()) as AccessOverview, 'anon');
+    const rights = overview.tables.find(({ name }) => name === 'asked')?.rights.find(({ role }) => role === 'anon');
+    const rows = await seen('asked', 'anon');
+    expect({ condition, isNone: rights?.select.rows === 'none', rows }).toEqual({
+      condition,
+      isNone: isClaimed,
+      rows: isClaimed ? [] : [1],
+    });
+  }
+});
+
+test('whose token lacks the scope learns in the dialog how to get one, and applies with it what was collected', async () => {
+  const { page, problems } = await studio.visit('access/public/memo?role=anon');
+  await page.getByRole('button', { name: 'Grant delete anon' }).click();
+  await page.getByRole('button', { name: 'Changes 1' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Changes as SQL' });
+  expect(await dialog.getByRole('button', { name: 'Apply', exact: true }).count()).toBe(0);
+  await dialog.getByText(/^pgreflect tokens create .*,database:write --name studio --expires 12h$/).waitFor();
+  expect(await violations(page)).toEqual([]);
+  const enterToken = async (token: string) => {
+    await dialog.getByLabel('Access token').fill(token);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+  };
+  const enter = async (scopes: readonly AccessScope[]) => enterToken(await addToken(studio.database, { scopes }));
+  // The one that the session has.
+  await enterToken(accessToken);
+  await dialog.getByText('This access token lacks the scope, too.').waitFor();
+  await enter(usualScopes);
+  await dialog.getByText('This access token lacks the scope, too.').waitFor();
+  await enter(accessScopes);
+  const apply = dialog.getByRole('button', { name: 'Apply', exact: true });
+  // The next step is one key away.
+  await expect.poll(() => apply.evaluate((button) => button === document.activeElement)).toBe(true);
+  await page.keyboard.press('Enter');
+  await page.getByText('The statements have run.').waitFor();
+  expect(problems).toEqual([]);
+});
+
+test('row security stays in sight beside an open table', async () => {
+  const { page } = await studio.visit('access/public/review?role=anon', { viewport: { width: 1280, height: 800 } });
+  await page.getByRole('heading', { name: 'public.review', exact: true }).waitFor();
+  const hidden = () =>
+    page
+      .getByRole('grid', { name: 'Tables and roles' })
+      .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+  expect(await hidden()).toBe(0);
+  const letters = page.getByRole('link', { name: /^service_role: read all/ }).first();
+  expect(await letters.evaluate((link) => link.scrollWidth > link.parentElement!.clientWidth)).toBe(false);
+});
