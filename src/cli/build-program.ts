@@ -200,10 +200,11 @@ function findUnknown(sub: Program, command: LoadedCommand, names: readonly Optio
 
 /** Flags of the command alone, of which one counts. Those of options are counted with their other sources. */
 function findRepeated(given: Readonly<Record<string, unknown>>, { flags }: LoadedCommand): readonly Problem[] {
-  return [...flags.filter(({ list }) => list !== true), { flag: 'config' }].flatMap(({ flag }) => {
+  const single: LoadedCommand['flags'] = [...flags.filter(({ list }) => list !== true), { flag: 'config', doc: '' }];
+  return single.flatMap(({ flag, once = 'Keep one of them.' }) => {
     const value = given[camelCase(flag)];
     if (!Array.isArray(value) || value.length === 1) return [];
-    return [{ problem: `--${flag} is given ${value.length} times.`, fix: 'Keep one of them.' }];
+    return [{ problem: `--${flag} is given ${value.length} times.`, fix: once }];
   });
 }
 

@@ -41,7 +41,10 @@ test('a command begins with the name alone where a shell finds this program, wit
 test('commands for a local project are told on its machine, and make a token that runs SQL, and keys that replace each other', async () => {
   const directory = join(temporaryDirectory(), "Ada's shop");
   mkdirSync(directory);
-  const project = await start(directory, ['--empty']);
+  const mail = { PGREFLECT_SMTP_HOST: '127.0.0.1', PGREFLECT_SMTP_ADMIN_EMAIL: 'shop@mail.test' };
+  const project = await start(directory, ['--empty'], mail);
+  expect(project.command.text()).toContain('  Emails       the mail server (smtp_host) sends them\n');
+  expect(project.command.text()).not.toContain('/studio/inbox');
   const origin = project.url.replace('/graphql/v1', '');
   const entry = async (headers: Readonly<Record<string, string>> = {}) =>
     (await (await fetch(`${origin}/studio/entry`, { headers })).json()) as {

@@ -10,6 +10,7 @@ import type { CommandContext } from '../../src/cli/shared/command.ts';
 import type { LocalProject } from '../../src/cli/shared/local-project.ts';
 import { describeChange, keepContent } from '../../src/cli/start/content-change.ts';
 import { type Content, readContent } from '../../src/cli/start/fill-database.ts';
+import { unusedScripts } from '../../src/cli/start/unused-scripts.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { atEnd } from '../support/when-over.ts';
 import { linesOf, messagesOf } from './log-lines.ts';
@@ -208,6 +209,25 @@ test('a schema file that is as it was is no change, however its project is start
   const packaged = join(import.meta.dirname, '../..', path);
   const fix = `It is in the package: --schema-file '${packaged}'`;
   expect(reading(path)).toThrow(expect.objectContaining({ problems: [expect.objectContaining({ fix })] }));
+});
+
+test('SQL files that a start does not load are named with the command that loads them, tables before rows', async () => {
+  const directory = temporaryDirectory();
+  const unused = () => unusedScripts(directory, { content: null }, { kind: 'example' });
+  expect(unused()).toBeNull();
+  writeFileSync(join(directory, 'data.sql'), '');
+  expect(unused()).toContain(
+    "data.sql. To load it instead of the example:\n  pgreflect start --reset --schema-file 'data.sql'",
+  );
+  writeFileSync(join(directory, 'tables.sql'), '');
+  expect(unused()).toContain(
+    "  cat 'tables.sql' 'data.sql' > all.sql\n  pgreflect start --reset --schema-file all.sql",
+  );
+  expect(unusedScripts(directory, { content: 'example' }, { kind: 'example' })).toBeNull();
+  expect(unusedScripts(directory, { content: null }, { kind: 'file' })).toBeNull();
+  const twice = await runCommand(['start', '--schema-file', 'tables.sql', '--schema-file', 'data.sql'], { directory });
+  expect(twice.err).toContain('--schema-file is given 2 times.');
+  expect(twice.err).toContain('Make one file of them, in their order: cat schema.sql data.sql > all.sql');
 });
 
 describe('--empty, with a secret of one’s own, signing keys and a configuration file', async () => {

@@ -40,7 +40,10 @@ async function noteAuth(config: Config, url: string, context: CommandContext): P
     throw error;
   });
   if (ref === null) return;
-  const place = config.managementApiEnabled ? `   (emails without a mail server: ${url}/studio/inbox)` : '';
+  const { mailer_transport: transport, smtp_host: host } = layerAuthConfig(config.authValues);
+  const isCaptured = transport === 'smtp' && !host;
+  const place =
+    config.managementApiEnabled && isCaptured ? `   (emails without a mail server: ${url}/studio/inbox)` : '';
   context.note(`Auth: ${url}/auth/v1${place}`);
   if (!config.managementApiEnabled) return;
   context.note(`Management API: ${url}/v1/projects/${ref}/config/auth`);

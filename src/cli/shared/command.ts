@@ -18,6 +18,8 @@ interface CommandFlag {
   readonly placeholder?: string;
   /** The values of several are one list, with commas between them. */
   readonly list?: true;
+  /** What to do in place of giving it several times. */
+  readonly once?: string;
   readonly doc: string;
 }
 

@@ -34,6 +34,7 @@ import { withDatabase } from '../shared/with-database.ts';
 import { describeChange, keepContent } from './content-change.ts';
 import { type Content, createLocalDatabase, fillDatabase, readContent } from './fill-database.ts';
 import { readExampleOperations } from './package-files.ts';
+import { unusedScripts } from './unused-scripts.ts';
 import { printPsql, printWelcome } from './welcome.ts';
 
 /** Default port of the database, next to the gateway's. */
@@ -43,7 +44,12 @@ const defaultDatabasePort = 54_322;
 export const start: Command = {
   flags: [
     { flag: 'empty', doc: 'Start with an empty database instead of the example.' },
-    { flag: 'schema-file', placeholder: 'FILE.sql', doc: 'Load this SQL file instead of the example.' },
+    {
+      flag: 'schema-file',
+      placeholder: 'FILE.sql',
+      doc: 'Load this SQL file instead of the example.',
+      once: 'Make one file of them, in their order: cat schema.sql data.sql > all.sql',
+    },
     {
       flag: 'no-grant-defaults',
       doc: 'Grant nothing on what is made in the schemas. Without it, callers may use each new table, view and function, as in a hosted project. For the first start, and --reset.',
@@ -143,6 +149,8 @@ async function serveProject(run: LocalStart): Promise<number> {
   const config = localConfig(run, context.sources);
   if (project.content === null && content.kind !== 'empty')
     context.note(`Loading ${content.scripts.map(({ title }) => title).join(', ')} ...`);
+  const unused = unusedScripts(context.sources.workingDirectory, run.project, content);
+  if (unused !== null) context.note(unused);
   await withDatabase(server.url, createLocalDatabase);
   const { anonRole, authenticatedRole, serviceRole, schemas } = config;
   const names = { anon: anonRole, authenticated: authenticatedRole, service: serviceRole, login: 'authenticator' };

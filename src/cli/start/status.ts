@@ -2,7 +2,7 @@
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { type Command, type CommandContext, failCommand } from '../shared/command.ts';
 import { apiKeysOf, findRunningProject, localDatabaseUrl, projectDirectory } from '../shared/local-project.ts';
-import { type Addresses, printAddresses, shownOrigin } from './welcome.ts';
+import { type Addresses, findEmails, printAddresses, shownOrigin } from './welcome.ts';
 
 /** The command `pgreflect status`. */
 export const status: Command = {
@@ -23,12 +23,14 @@ async function runStatus(context: CommandContext): Promise<number> {
   const project = findRunningProject(projectDirectory(context.sources.workingDirectory));
   if (project === null) failCommand('No local project is running in this directory.', 'To start it: pgreflect start');
   const roles = { anonRole: values.anonRole!, serviceRole: values.serviceRole! };
+  const accessToken = values.accessToken ?? project.accessToken;
   const addresses = {
     ...(await apiKeysOf(project, { ...roles, secret: values.jwtSecret })),
     url: shownOrigin(values.externalUrl, project.url),
     studio: '/studio   (asks for the access token)',
     projectRef: project.ref,
-    accessToken: values.accessToken ?? project.accessToken,
+    accessToken,
+    emails: await findEmails(project.url, { projectRef: project.ref, accessToken }),
     adminDatabaseUrl: localDatabaseUrl(project.databasePort, 'postgres', project.superuserPassword),
   };
   context.print(context.flags.json === true ? printJson(addresses) : printAddresses(addresses));

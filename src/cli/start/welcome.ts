@@ -4,6 +4,7 @@
  */
 import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
+import type { ProjectHealth } from '../../management/project-health.ts';
 import { pasteable } from '../../shared/one-line.ts';
 import { quoteForShell } from '../../shared/quote-for-shell.ts';
 import { firstTable, makeFirstOperation, printCurl, toOneLine } from '../shared/first-operation.ts';
@@ -18,7 +19,7 @@ export async function printWelcome(config: Config, gateway: Gateway, command: st
   return `
 pgreflect is ready. Ctrl-C stops it.
 
-${printAddresses({ ...config, url: externalOrigin(config, gateway), studio })}
+${printAddresses({ ...config, url: externalOrigin(config, gateway), studio, emails: await findEmails(gateway.url, config) })}
 
 Try it:
 
@@ -32,16 +33,50 @@ export interface Addresses
   readonly url: string;
   /** Path of the studio, and notes on it. */
   readonly studio: string;
+  readonly emails: Emails | null;
+}
+
+/** Where emails go. */
+type Emails = ProjectHealth['mail']['transport'];
+
+/** As the configuration has it now, which may be stored; null where the management API does not tell. */
+export async function findEmails(
+  listening: string,
+  { projectRef, accessToken }: Pick<Config, 'projectRef' | 'accessToken'>,
+): Promise<Emails | null> {
+  try {
+    // As the studio asks it: no line of the log is for it.
+    const headers = { authorization: `Bearer ${accessToken}`, 'x-pgreflect-studio': '1' };
+    const signal = AbortSignal.timeout(waitMs);
+    const response = await fetch(`${listening}/v1/projects/${projectRef}/health`, { headers, signal });
+    return response.ok ? ((await response.json()) as ProjectHealth).mail.transport : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Longest wait for that, in milliseconds. */
+const waitMs = 3000;
+
+const sentBy: Readonly<Record<Exclude<Emails, 'inbox'>, string>> = {
+  server: 'the mail server (smtp_host) sends them',
+  service: 'a mail service (mailer_transport) sends them',
+  hook: 'the send_email hook gets them',
+};
+
+function printEmails(url: string, emails: Emails | null): string {
+  if (emails !== null && emails !== 'inbox') return `Emails       ${sentBy[emails]}`;
+  return `Inbox        ${url}/studio/inbox   (emails are kept here until a mail server is named)`;
 }
 
 /** URLs and keys of a local project, one per line. */
 export function printAddresses(project: Addresses): string {
-  const { url, studio, adminDatabaseUrl } = project;
+  const { url, studio, emails, adminDatabaseUrl } = project;
   return `  Studio       ${url}${studio}
   GraphQL      ${url}/graphql/v1
   GraphiQL     ${url}/graphql/v1   (in a browser)
   Auth         ${url}/auth/v1
-  Inbox        ${url}/studio/inbox   (emails are kept here until a mail server is named)
+  ${printEmails(url, emails)}
   Database     ${dropPassword(adminDatabaseUrl)}   (password: superuserPassword in .pgreflect/project.json)
   psql         ${printPsql(adminDatabaseUrl)}
   anon key     ${project.anonKey}
