@@ -101,8 +101,11 @@ function meaningOf(code: string): string {
   return (code in authErrorCodes && authErrorCodes[code as AuthErrorCode].message) || '';
 }
 
+/** Of these documents no statement runs: the database was only asked whether the schema is still the same. */
+const rejections: ReadonlySet<string> = new Set<Code>(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED']);
+
 /** What took time, as parts of a bar. */
-function Stages({ request: { ms, stages } }: { readonly request: RecentRequest }) {
+function Stages({ request: { ms, stages, codes } }: { readonly request: RecentRequest }) {
   const { authenticateMs, parseMs, compileMs, waitMs, runMs, serializeMs } = stages;
   const measured = authenticateMs + parseMs + compileMs + runMs + serializeMs;
   const parts = [
@@ -110,7 +113,7 @@ function Stages({ request: { ms, stages } }: { readonly request: RecentRequest }
     ['Parse', parseMs],
     ['Compile', compileMs],
     ['Wait for a connection', waitMs],
-    ['Database', runMs - waitMs],
+    [codes.some((code) => rejections.has(code)) ? 'Freshness check' : 'Database', runMs - waitMs],
     ['Serialize', serializeMs],
     ['Others', Math.max(0, ms - measured)],
   ] as const;

@@ -91,10 +91,10 @@ function asText(value: unknown): string {
   return value === null || value === undefined ? '' : String(value);
 }
 
-/** One item a line. A comma within braces belongs to a pattern. */
+/** One item a line; a comma begins a new one. Within braces and behind a backslash, it belongs to a pattern. */
 function ListControl(props: ControlProps) {
   const { field, value, onChange } = props;
-  const lines = asText(value).split(/,(?![^{]*\})/);
+  const lines = asText(value).split(/(?<!\\),(?![^{]*\})/);
   const take = (items: readonly string[]): void => {
     const text = items.join(',');
     onChange(text === '' && field.initial === null ? null : text);
@@ -103,7 +103,7 @@ function ListControl(props: ControlProps) {
     <textarea
       {...ownAttributes(props)}
       rows={Math.min(10, lines.length + 1)}
-      placeholder="One a line"
+      placeholder="One per line, or separated by commas"
       spellCheck={false}
       value={lines.join('\n')}
       onChange={({ currentTarget }) => take(currentTarget.value.split('\n'))}
