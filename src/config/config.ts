@@ -44,6 +44,8 @@ interface Composed {
   readonly authTemplates: TemplateSources;
   /** `pgreflect start`: hints for everyone, GraphiQL with the keys filled in, private addresses that are a developer's. */
   readonly localProject: boolean;
+  /** Whether the signing keys are those that `pgreflect start` keeps, not given ones. */
+  readonly keepsKeys: boolean;
   /** What a command for this project begins with in a shell, to be pasted: `cd /home/ada/shop && npx pgreflect`. */
   readonly shellCall: string;
   /** Operations shown in GraphiQL, as documents; the first is opened. */
@@ -69,6 +71,7 @@ export const defaultConfig = {
   logFormat: 'json',
   serverTiming: false,
   localProject: false,
+  keepsKeys: false,
   shellCall: 'pgreflect',
   authValues: {},
   authTemplates: {},

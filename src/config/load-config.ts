@@ -159,6 +159,7 @@ function toConfig({ values, auth }: Loaded, project: LocalProject | null, source
     serverTiming: values.serverTiming ?? project !== null,
     allowPrivateNetworks: values.allowPrivateNetworks ?? project !== null,
     localProject: project !== null,
+    keepsKeys: project !== null && !givesKeys,
     shellCall: project?.shellCall ?? config.shellCall,
     exampleOperations: project?.exampleOperations ?? [],
   };

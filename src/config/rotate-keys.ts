@@ -38,7 +38,7 @@ export function promoteStandby([standby, ...others]: SigningKeys): SigningKeys {
 }
 
 /** When another key was told to sign instead, in milliseconds since the epoch; null: unknown. */
-function signedUntil({ signed_until: text }: JsonWebKeyMember): number | null {
+export function signedUntil({ signed_until: text }: JsonWebKeyMember): number | null {
   const at = typeof text === 'string' ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? null : at;
 }

@@ -83,6 +83,16 @@ test('commands for a local project are told on its machine, and make a token tha
   await expect.poll(() => answers(next), { timeout: 30_000 }).toBe(200);
   await project.command.until(/Reloaded: .*jwt_keys/);
   expect(await answers(project.key)).toBe(200);
+  type Told = { signing: { from: string; keys: { state: string; signedUntil: string | null }[] } };
+  const { signing } = (await about(accessToken)) as unknown as Told;
+  expect([signing.from, signing.keys.map(({ state, signedUntil }) => [state, signedUntil === null])]).toEqual([
+    'project',
+    [
+      ['signs', true],
+      ['verifies', false],
+    ],
+  ]);
+  expect(Object.keys(signing.keys[0]!).sort()).toEqual(['algorithm', 'id', 'signedUntil', 'state', 'tokensEnd']);
   // As long as the running project lets them live.
   await fetch(`${origin}/v1/projects/${ref}/config/auth`, {
     method: 'PATCH',

@@ -276,6 +276,15 @@ describe('--empty, with a secret of one’s own, signing keys and a configuratio
 
   test('secret and keys replace those of the project', async () => {
     await jwtVerify(started.key, Buffer.from(jwtSecret));
+    const { accessToken } = JSON.parse(
+      readFileSync(join(directory, '.pgreflect/project.json'), 'utf8'),
+    ) as LocalProject;
+    const about = await fetch(started.url.replace('/graphql/v1', '/studio/project'), {
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
+    expect(await about.json()).toMatchObject({
+      signing: { from: 'keys', keys: [{ id: 'old' }, { id: 'new' }, { id: null }] },
+    });
     const admin = await new SignJWT({ role: 'supabase_admin' })
       .setProtectedHeader({ alg: 'HS256' })
       .sign(Buffer.from(jwtSecret));

@@ -137,24 +137,46 @@ test('a search finds settings by label, name and help, and the address keeps it'
 
 test('the steps that rotate the keys are those of what signs here, each with its command', async () => {
   const { page } = await studio.visit('settings/keys?group=rotate-the-keys');
-  const steps = page.getByRole('region', { name: 'Rotate the keys' }).getByRole('listitem');
+  const region = page.getByRole('region', { name: 'Rotate the keys' });
+  const steps = region.getByRole('listitem');
   await steps.first().waitFor();
-  expect(await steps.locator('code').allTextContents()).toEqual(['pgreflect keys --rotate', 'pgreflect keys --retire']);
+  const ofFile = ['pgreflect keys --rotate --jwt-keys keys.json', 'pgreflect keys --retire --jwt-keys keys.json'];
+  // This project has a secret of its own.
+  expect(await steps.locator('code').allTextContents()).toEqual([
+    'pgreflect keys --standby --out keys.json',
+    ...ofFile,
+  ]);
+  await page.getByRole('row', { name: 'Secret without an ID' }).getByText('Signs').waitFor();
   const shown = async (facts: object) => {
     await page.route('**/studio/project', async (route) => {
       const answer = await route.fetch();
-      await route.fulfill({ response: answer, json: { ...(await answer.json()), ...facts } });
+      const project = await answer.json();
+      await route.fulfill({ response: answer, json: { ...project, signing: { ...project.signing, ...facts } } });
     });
     await page.reload();
     await steps.first().waitFor();
     return steps.locator('code').allTextContents();
   };
-  const ofFile = ['pgreflect keys --rotate --jwt-keys keys.json', 'pgreflect keys --retire --jwt-keys keys.json'];
-  expect(await shown({ isLocal: false, signing: 'keys' })).toEqual(ofFile);
-  expect(await shown({ isLocal: false, signing: 'secret' })).toEqual([
-    'pgreflect keys --standby --out keys.json',
-    ...ofFile,
-  ]);
+  expect(await shown({ from: 'keys' })).toEqual(ofFile);
+  expect(await region.textContent()).not.toContain('JWT_SECRET');
+  const signedUntil = new Date(Date.now() - 60_000).toISOString();
+  const verifies = { algorithm: 'ES256', state: 'verifies', signedUntil };
+  const keys = (tokensEnd: string) => [
+    { id: `new-${'x'.repeat(39)}`, algorithm: 'ES256', state: 'signs', signedUntil: null, tokensEnd: null },
+    { id: 'old', ...verifies, tokensEnd },
+  ];
+  const ofProject = ['pgreflect keys --rotate', 'pgreflect keys --retire'];
+  const later = new Date(Date.now() + 3_600_000).toISOString();
+  expect(await shown({ from: 'project', keys: keys(later) })).toEqual(ofProject);
+  await page.getByRole('row', { name: 'new' }).getByText('Signs since').waitFor();
+  await page.getByRole('row', { name: 'old' }).getByText('signed until').waitFor();
+  await region.getByText('Wait until').waitFor();
+  expect(await page.getByRole('main').textContent()).not.toContain('--jwt-');
+  expect(await faultsInBothLooks(page)).toEqual([]);
+  const excess = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(await onDarkPhone(page, excess)).toBe(0);
+  expect(await shown({ from: 'project', keys: keys(signedUntil) })).toEqual(ofProject);
+  await region.getByText('have expired').waitFor();
   expect(await violations(page)).toEqual([]);
 });
 
@@ -204,7 +226,7 @@ test('each group of settings and the dialog of a token have an address, which op
   await expect.poll(at).toBe('/studio/settings/emails?group=notifications');
   await page.goto(`${studio.url}/studio/settings/keys?group=keys-that-verify-tokens`);
   await page.locator('[data-wanted="true"]').getByRole('heading', { name: 'Keys that verify tokens' }).waitFor();
-  await page.getByText('pgreflect keys --rotate', { exact: true }).waitFor();
+  await page.getByText('pgreflect keys --rotate --jwt-keys keys.json', { exact: true }).waitFor();
   // The project is a local one.
   await page.getByRole('button', { name: 'Copy Service key' }).waitFor();
   await page.goto(`${studio.url}/studio/settings/access-tokens/new`);

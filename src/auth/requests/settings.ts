@@ -25,6 +25,11 @@ const methodsSerializer = serializerOf<AuthConfig>(
   Object.fromEntries(methods.map((name) => [name, from(flag, (config: AuthConfig) => on[name]?.(config) ?? false)])),
 );
 
+/** Names of those that are switched on and lead to an account with a name. */
+export function signInMethods(config: AuthConfig): readonly string[] {
+  return methods.filter((name) => name !== 'anonymous_users' && on[name]?.(config));
+}
+
 /** The answer. */
 export const settingsSerializer = serializerOf<AuthConfig>('AuthSettings', {
   external: from(methodsSerializer, (config) => config),

@@ -1,9 +1,11 @@
 /** `GET /studio/project`: the project as the holder of an access token may see it. */
+import { signInMethods } from '../../auth/requests/settings.ts';
 import { type Config, hasAdminConnection } from '../../config/config.ts';
 import { databaseName } from '../../config/connection-url.ts';
 import { findSigningKey, makeApiKey } from '../../config/keys.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
-import { about, flag, listOf, named, objectOf, oneOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
+import { about, flag, listOf, named, objectOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
+import { describeSigning, signing } from './signing.ts';
 import type { PageParts } from './studio-parts.ts';
 
 /** The project. */
@@ -14,12 +16,13 @@ export const studioProject = named(
     name: about(text, 'Of the database.'),
     isLocal: about(flag, 'A project of `pgreflect start`.'),
     shellCall: about(text, 'What a command for the project begins with in a shell.'),
-    signing: about(oneOf('keys', 'secret', 'nothing'), 'What signs tokens.'),
+    signing: named('StudioSigning', signing),
     scopes: about(listOf(text), 'Of the token.'),
     keys: orNull(objectOf({ anon: text, service: about(text, 'Empty unless the project is local.') })),
     roles: objectOf({ anon: text, authenticated: text, service: text }),
     hasAdminConnection: about(flag, 'Whether SQL can be run, with the scope `database:write`.'),
     isEmailCaptured: flag,
+    signInMethods: about(listOf(text), 'Those that are switched on; empty without an auth service.'),
     exampleOperations: listOf(text),
   }),
 );
@@ -31,19 +34,20 @@ export type StudioProject = ValueOf<typeof studioProject>;
 export async function describeProject(
   { scopes }: ManagementCaller,
   ref: string,
-  { config, inbox }: PageParts,
+  { config, inbox, auth }: PageParts,
 ): Promise<StudioProject> {
   return {
     ref,
     name: databaseName(config.databaseUrl) ?? 'Database',
     isLocal: config.localProject,
     shellCall: config.shellCall,
-    signing: findSigningKey(config.jwtKeys) !== null ? 'keys' : config.jwtSecret !== null ? 'secret' : 'nothing',
+    signing: describeSigning({ config, ...(auth && { auth }) }),
     scopes,
     keys: await keysFor(scopes, config),
     roles: { anon: config.anonRole, authenticated: config.authenticatedRole, service: config.serviceRole },
     hasAdminConnection: hasAdminConnection(config),
     isEmailCaptured: inbox?.isCaptured() ?? false,
+    signInMethods: auth ? signInMethods(auth.knownConfig()) : [],
     exampleOperations: config.exampleOperations,
   };
 }

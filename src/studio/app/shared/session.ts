@@ -88,6 +88,13 @@ export async function signIn(token: string): Promise<void> {
   session.set({ kind: 'open', token, project });
 }
 
+/** Reads the project again, as for its keys, which change while it runs. @throws ApiError */
+export async function readProjectAgain(): Promise<void> {
+  const { body: project } = await askAsOperator<StudioProject>('/studio/project');
+  const now = session.get();
+  if (now.kind === 'open') session.set({ ...now, project });
+}
+
 /** Drops the token and the tab's data; asks first if unsaved input would be lost. */
 export function signOut(): void {
   if (!mayLose()) return;

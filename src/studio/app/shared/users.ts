@@ -1,7 +1,7 @@
 /** Users of the project, from the admin API of the auth service with the access token. */
 import type { OperatorToken } from '../../../auth/answers/operator-token.ts';
-import { type ApiAnswer, type ApiRequest, ask } from './api.ts';
-import { askAsOperator, session } from './session.ts';
+import type { ApiAnswer, ApiRequest } from './api.ts';
+import { askAsOperator } from './session.ts';
 
 /** A way to sign in. */
 export interface UserIdentity {
@@ -105,20 +105,6 @@ export async function inviteUser(email: string): Promise<StudioUser> {
 /** Sends a link to choose another password. @throws ApiError */
 export async function sendRecovery(id: string): Promise<void> {
   await askAuth(userPath(id, 'recover'), { method: 'POST' });
-}
-
-/** The sign-in methods that the configuration has switched on. @throws ApiError */
-export async function readProviders(): Promise<readonly string[]> {
-  const { body } = await ask<{ external: Readonly<Record<string, boolean>> }>('/auth/v1/settings', {
-    headers: anonKey(),
-  });
-  return Object.keys(body.external).filter((name) => body.external[name] && name !== 'anonymous_users');
-}
-
-function anonKey(): Readonly<Record<string, string>> {
-  const now = session.get();
-  const key = now.kind === 'none' ? null : now.project.keys?.anon;
-  return key ? { apikey: key } : {};
 }
 
 /** A token with which an operator acts as the user; it belongs to no session. @throws ApiError */

@@ -1,25 +1,27 @@
-/** The addresses and public keys of the project: what a client needs, and what verifies its tokens. */
+/** The addresses and API keys of the project, the keys that sign and verify tokens, and how they are rotated. */
+import type { StudioProject } from '../../../routes/studio-project.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
+import { Moment } from '../../components/moment.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { ProjectCommand } from '../../components/project-command.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { ask } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { useAnswer } from '../../shared/requests.ts';
-import { session } from '../../shared/session.ts';
+import { readProjectAgain, session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { NamedGroup } from './named-group.tsx';
 
-interface PublicKeys {
-  readonly keys: readonly { readonly kid?: string; readonly alg?: string; readonly kty?: string }[];
-}
+type Signing = StudioProject['signing'];
 
 const jwksPath = '/auth/v1/.well-known/jwks.json';
 
 /** The section. */
 export function ProjectKeys() {
   const { anon, service } = useStore(apiKeys);
-  const { value, problem } = useAnswer('jwks', async (signal) => (await ask<PublicKeys>(jwksPath, { signal })).body);
+  const { problem } = useAnswer('project', readProjectAgain);
+  const now = useStore(session);
+  if (now.kind === 'none') return null;
+  const { signing } = now.project;
   const facts = [
     { title: 'Project URL', text: location.origin },
     { title: 'GraphQL', text: `${location.origin}/graphql/v1` },
@@ -64,30 +66,52 @@ export function ProjectKeys() {
       </NamedGroup>
       <NamedGroup section="keys" title="Keys that verify tokens">
         <Fault>{problem?.message}</Fault>
-        {value?.keys.length === 0 && (
-          <p className="soft">
-            No public key: tokens are signed and verified with the shared secret <code>--jwt-secret</code>. Give{' '}
-            <code>--jwt-keys</code> to let others verify tokens.
-          </p>
-        )}
-        {value !== null && value.keys.length > 0 && (
-          <Rows label="Public keys" columns={['Key ID', 'Algorithm', 'Type']}>
-            {value.keys.map(({ kid = '', alg = '', kty = '' }) => (
-              <tr key={kid}>
-                <th scope="row">
-                  <code>{kid}</code>
-                </th>
-                <td>{alg}</td>
-                <td>{kty}</td>
-              </tr>
-            ))}
-          </Rows>
-        )}
+        <SigningKeys signing={signing} />
       </NamedGroup>
       <NamedGroup section="keys" title="Rotate the keys">
-        <Rotation />
+        <Rotation signing={signing} isLocal={now.project.isLocal} />
       </NamedGroup>
     </>
+  );
+}
+
+const states: Readonly<Record<Signing['keys'][number]['state'], string>> = {
+  standby: 'On standby: it verifies, and signs after the next rotation',
+  signs: 'Signs',
+  verifies: 'Verifies',
+};
+
+/** What signs now, and what still verifies. */
+function SigningKeys({ signing: { keys } }: { readonly signing: Signing }) {
+  if (keys.length === 0) return <p className="soft">No key of the gateway: those of another service verify tokens.</p>;
+  // A file has them from the newest to the oldest: each signs since the one behind it does not.
+  const since = (at: number) => keys[at]?.state === 'signs' && keys[at + 1]?.signedUntil;
+  return (
+    <Rows label="Signing keys" columns={['Key ID', 'Algorithm', 'State']}>
+      {keys.map(({ id, algorithm, state, signedUntil }, at) => {
+        const from = since(at);
+        return (
+          <tr key={id ?? `without ${at}`}>
+            <th scope="row">{id === null ? 'Secret without an ID' : <code>{id}</code>}</th>
+            <td>{algorithm}</td>
+            <td>
+              {states[state]}
+              {from && (
+                <>
+                  {' '}
+                  since <Moment at={from} />
+                </>
+              )}
+              {signedUntil !== null && (
+                <>
+                  ; signed until <Moment at={signedUntil} />
+                </>
+              )}
+            </td>
+          </tr>
+        );
+      })}
+    </Rows>
   );
 }
 
@@ -99,29 +123,25 @@ interface Step {
   readonly command: Command | null;
 }
 
-const old =
-  'When all clients have the new API keys and access tokens have expired, remove the earlier key. What it has signed is refused from then on.';
+const rotate =
+  'Let a new key sign. The earlier one goes on verifying. The command prints the new API keys: give them to your clients.';
+const retire =
+  'Remove the earlier key. Access tokens and API keys that it signed are refused from then on. The command refuses while such access tokens can be in use.';
 
 const fileSteps: readonly Step[] = [
-  {
-    title: 'Let a new key sign. The earlier one goes on verifying. The new API keys are printed for your clients.',
-    command: 'pgreflect keys --rotate --jwt-keys keys.json',
-  },
-  { title: old, command: 'pgreflect keys --retire --jwt-keys keys.json' },
+  { title: rotate, command: 'pgreflect keys --rotate --jwt-keys keys.json' },
+  { title: retire, command: 'pgreflect keys --retire --jwt-keys keys.json' },
 ];
 
-const steps: Readonly<Record<'local' | 'secret' | 'keys', readonly Step[]>> = {
-  local: [
-    {
-      title:
-        'Let a new key sign. The earlier one goes on verifying. The new API keys are printed for your clients, and this project uses them after some seconds.',
-      command: 'pgreflect keys --rotate',
-    },
-    { title: old, command: 'pgreflect keys --retire' },
+const steps: Readonly<Record<Exclude<Signing['from'], 'nothing'>, readonly Step[]>> = {
+  project: [
+    { title: `${rotate} The running project uses them after some seconds.`, command: 'pgreflect keys --rotate' },
+    { title: retire, command: 'pgreflect keys --retire' },
   ],
   secret: [
     {
-      title: 'Make a file of the shared secret and of the key that is to sign next.',
+      title:
+        'Make a file of the shared secret and of the key that is to sign next. In a shell that has the secret in PGREFLECT_JWT_SECRET:',
       command: 'pgreflect keys --standby --out keys.json',
     },
     {
@@ -134,31 +154,54 @@ const steps: Readonly<Record<'local' | 'secret' | 'keys', readonly Step[]>> = {
   keys: fileSteps,
 };
 
-/** The steps of the project at hand. */
-function Rotation() {
-  const now = useStore(session);
-  if (now.kind === 'none') return null;
-  const { isLocal, signing } = now.project;
-  if (signing === 'nothing') return <p className="soft">No key signs here: the tokens are those of another service.</p>;
-  const shown = steps[isLocal ? 'local' : signing];
+/** What can be done now. */
+function Rotation({
+  signing: { from, keys, tokenSeconds },
+  isLocal,
+}: {
+  readonly signing: Signing;
+  readonly isLocal: boolean;
+}) {
+  if (from === 'nothing') return <p className="soft">No key signs here: the tokens are those of another service.</p>;
+  const ends = keys.flatMap(({ state, tokensEnd }) => (state === 'verifies' && tokensEnd !== null ? [tokensEnd] : []));
+  const end = ends.sort().at(-1);
+  const hasOld = keys.some(({ state }) => state === 'verifies');
   return (
     <>
+      {hasOld && (
+        <p>
+          {end === undefined ? (
+            <>
+              Retire the earlier key when access tokens that it signed have expired: they last {tokenSeconds} seconds.
+            </>
+          ) : Date.parse(end) > Date.now() ? (
+            <>
+              Wait until <Moment at={end} /> before you retire the earlier key: access tokens that it signed can be in
+              use until then.
+            </>
+          ) : (
+            <>Access tokens that the earlier key signed have expired.</>
+          )}{' '}
+          API keys that it signed are good until you retire it: replace them first.
+        </p>
+      )}
       <ol className="key-steps">
-        {shown.map(({ title, command }) => (
+        {steps[from].map(({ title, command }) => (
           <li key={title}>
             <p className="step">{title}</p>
             {command !== null && <ProjectCommand text={command} />}
           </li>
         ))}
       </ol>
+      {from !== 'project' && (
+        <p className="soft small">
+          {from === 'keys' && <>Put the path of your file of keys in place of keys.json. </>}
+          {!isLocal && <>Give each changed file to all gateways.</>}
+        </p>
+      )}
       <p className="soft small">
-        {!isLocal && (
-          <>
-            The file of <code>--jwt-keys</code> may have another name than keys.json.{' '}
-          </>
-        )}
-        The guide <cite>Rotate every secret</cite> of the package, docs/rotate-secrets.md, has more: several gateways,
-        leaked keys, passwords.
+        If a key has leaked, do not wait: rotate, then retire with <code>--force</code>. Users get new access tokens
+        with their refresh tokens.
       </p>
     </>
   );

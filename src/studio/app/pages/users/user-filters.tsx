@@ -1,9 +1,9 @@
 /** What the list of users shows: the search, and menus for state and provider. */
 import { Link } from '../../components/link.tsx';
 import { RestedSearch } from '../../components/search-form.tsx';
-import { useAnswer } from '../../shared/requests.ts';
 import { goTo } from '../../shared/router.ts';
-import { readProviders } from '../../shared/users.ts';
+import { session } from '../../shared/session.ts';
+import { useStore } from '../../shared/store.ts';
 import { stateTitles } from './describe-user.ts';
 import { type ListPlace, placeOf, usualOrder } from './place-of.ts';
 
@@ -14,8 +14,9 @@ interface UserFiltersProps {
 
 /** The filters. */
 export function UserFilters({ place, id }: UserFiltersProps) {
-  const { value } = useAnswer('providers', readProviders);
-  const providers = [...new Set([...(value ?? []), ...(place.provider === '' ? [] : [place.provider])])].sort();
+  const now = useStore(session);
+  const methods = now.kind === 'none' ? [] : now.project.signInMethods;
+  const providers = [...new Set([...methods, ...(place.provider === '' ? [] : [place.provider])])].sort();
   const show = (change: Partial<ListPlace>) => goTo(placeOf({ ...place, ...change }, id), { replace: true });
   const isFiltered = place.search !== '' || place.state !== '' || place.provider !== '';
   return (
