@@ -181,3 +181,19 @@ test('without the scope project:operate the page Logs says what is missing, and 
   await page.getByText('No request yet').waitFor();
   expect(accessToken).not.toBe(reader);
 });
+
+test('what the database does for a document that is rejected is told to be the freshness check', async () => {
+  await ask('{ noSuchField }', 'rejected-document');
+  const { page } = await studio.visit('logs');
+  // As a database with the schema-change trigger is asked.
+  await page.route('**/requests?*', async (route) => {
+    const response = await route.fetch();
+    const text = (await response.text()).replaceAll(/"runMs":[\d.]+/g, '"runMs":4');
+    await route.fulfill({ response, body: text });
+  });
+  await page.goto(`${studio.url}/studio/logs?request=rejected-document`);
+  const panel = page.getByRole('complementary', { name: 'Request' });
+  await panel.getByText('GRAPHQL_VALIDATION_FAILED').waitFor();
+  await panel.getByText('Freshness check').waitFor();
+  expect(await panel.textContent()).not.toContain('Database');
+});

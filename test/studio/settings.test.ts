@@ -39,7 +39,7 @@ test('settings are changed, refused at their field before anything is stored, sa
   const { page, problems, foreign } = await studio.visit('settings');
   await page.getByRole('heading', { name: 'General' }).waitFor();
   await expect.poll(() => page.url()).toBe(`${studio.url}/studio/settings/general`);
-  await page.getByLabel('Redirect URLs').fill('https://a.test/**\nhttps://{b,c}.test/');
+  await page.getByLabel('Redirect URLs').fill('https://a.test/**\nhttps://{b,c}.test/, https://d.test/');
   await page.getByRole('link', { name: 'Security' }).click();
   await page.getByLabel('Shortest password').fill('3');
   await page.getByRole('switch', { name: 'Captcha' }).check();
@@ -59,7 +59,7 @@ test('settings are changed, refused at their field before anything is stored, sa
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('4 changes saved.').waitFor();
   expect(await studio.config()).toMatchObject({
-    uri_allow_list: 'https://a.test/**,https://{b,c}.test/',
+    uri_allow_list: 'https://a.test/**,https://{b,c}.test/,https://d.test/',
     password_min_length: 12,
     security_captcha_enabled: true,
     security_captcha_secret: expect.stringMatching(/^hmac-sha256:/),
