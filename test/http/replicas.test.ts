@@ -5,9 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { primaryPosition } from '../../src/postgres/pool/replicas.ts';
+import { createSystemPool } from '../../src/postgres/system/run-system.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { installAuthTables, testAuth } from '../support/auth-service.ts';
@@ -280,29 +281,64 @@ describe('a replica that is not well', () => {
   });
 });
 
-test('a mutation that no other server has at the time limit is answered as one whose end is unknown', async () => {
-  const gateway = await start({ ...patient, statementTimeoutMs: 500 });
-  const { primary } = servers;
-  onTestFinished(async () => {
-    await primary.query('alter system reset synchronous_standby_names');
+describe('while no standby confirms a commit', () => {
+  const waitForStandby = async (name: string | null) => {
+    const { primary } = servers;
+    const change = name === null ? 'reset synchronous_standby_names' : `set synchronous_standby_names = '${name}'`;
+    await primary.query(`alter system ${change}`);
     await primary.query('select pg_reload_conf()');
+  };
+  beforeEach(async () => {
+    const { primary } = servers;
+    await waitForStandby('away');
+    const holding = `select count(*) > 0 as waits from pg_stat_activity where wait_event = 'SyncRep'`;
+    let id = 100;
+    await eventually(
+      async () => {
+        id += 1;
+        void primary.query(`insert into note values (${id}, 'waits')`).catch(() => {});
+        return (await primary.query(holding))[0];
+      },
+      { waits: true },
+    );
   });
-  await primary.query("alter system set synchronous_standby_names = 'away'");
-  await primary.query('select pg_reload_conf()');
-  const holding = `select count(*) > 0 as waits from pg_stat_activity where wait_event = 'SyncRep'`;
-  let id = 100;
-  await eventually(
-    async () => {
-      id += 1;
-      void primary.query(`insert into note values (${id}, 'waits')`);
-      return (await primary.query(holding))[0];
-    },
-    { waits: true },
-  );
-  // Without a failover the row is there, and with one it is lost.
-  expect((await gateway.ask(insert(99, 'waits, too'))).body).toMatchObject({
-    data: null,
-    errors: [{ extensions: { code: 'TIMEOUT', outcome: 'unknown' } }],
+  afterEach(async () => {
+    await waitForStandby(null);
+    await servers.primary.query('delete from note where id >= 98');
+  });
+  const stored = () => servers.primary.query('select id from note where id = 99');
+
+  test('a mutation is answered at the time limit as one whose end is unknown, and not seen before it is confirmed', async () => {
+    const gateway = await start({ ...patient, statementTimeoutMs: 500, poolSize: 2 });
+    expect((await gateway.ask(insert(99, 'waits, too'))).body).toMatchObject({
+      data: null,
+      errors: [{ extensions: { code: 'TIMEOUT', outcome: 'unknown' } }],
+    });
+    // Longer than until a server that does not answer a cancel request is given up.
+    await sleep(6000);
+    expect(await stored()).toEqual([]);
+    await waitForStandby(null);
+    await eventually(stored, [{ id: 99 }]);
+    expect((await gateway.ask(insert(98, 'after it'))).body.errors).toBeUndefined();
+  });
+
+  test('a statement of the gateway itself that is given up is not seen before it is confirmed', async () => {
+    const pool = createSystemPool({
+      connectionString: servers.primary.url,
+      size: 1,
+      waitMs: 5000,
+      applicationName: 'test',
+      answerWithinMs: 300,
+      onError: () => {},
+    });
+    onTestFinished(() => pool.stop());
+    await expect(pool.query("insert into public.note values (99, 'waits, too')")).rejects.toMatchObject({
+      maybeCommitted: true,
+    });
+    await sleep(1000);
+    expect(await stored()).toEqual([]);
+    await waitForStandby(null);
+    await eventually(stored, [{ id: 99 }]);
   });
 });
 

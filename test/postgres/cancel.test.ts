@@ -27,6 +27,24 @@ test('a client that goes away cancels its statement, and a mutation is undone', 
   expect(await database.query('select id from note')).toEqual([]);
 });
 
+test('what a mutation has deferred to its end runs before the commit, under the same limits', async () => {
+  await database.query(`
+    create function linger() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return null; end $$;
+    create table slow (id int);
+    grant insert on slow to anon;
+    create constraint trigger linger after insert on slow deferrable initially deferred for each row execute function linger();
+  `);
+  const pool = openPool(url);
+  const steps = ['insert into slow values (1)'];
+  for (const limit of [{ timeoutMs: 500 }, { requestTimeoutMs: 500 }])
+    await expect(runAs(pool, flightOf(steps, { mutation: true, ...limit }))).rejects.toMatchObject({
+      kind: 'timeout',
+      sqlstate: '57014',
+      maybeCommitted: false,
+    });
+  expect(await database.query('select id from slow')).toEqual([]);
+});
+
 test('a cancelled request never hits the next one on its connection', async () => {
   const pool = openPool(url);
   for (let round = 0; round < 60; round += 1) {

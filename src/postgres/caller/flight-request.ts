@@ -12,7 +12,14 @@ import { lostStatement } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import { connectionStateOf } from './connection-reset.ts';
 import { preRequestStep } from './pre-request.ts';
-import { type Preamble, planningStep, preambleSteps, sharedPreambleSteps, traceStep } from './preamble.ts';
+import {
+  lastOfWrites,
+  type Preamble,
+  planningStep,
+  preambleSteps,
+  sharedPreambleSteps,
+  traceStep,
+} from './preamble.ts';
 import { type SettingsInput, textsOf, valuesAgain } from './settings.ts';
 
 /** One main statement. */
@@ -99,9 +106,10 @@ export class FlightRequest implements QueuedRequest {
     this.#names = named ? pool.names : null;
     const { signal } = request.options;
     this.memory = new AnswerMemory(onOverflow, (bytes) => signal?.hold?.(bytes) !== false);
-    this.#main = mainSteps(pool, request, { named, memory: this.memory });
-    const name = this.#main.at(request.options.steps.at(-1)?.isOurs === true ? -2 : -1)?.name ?? '';
+    const main = mainSteps(pool, request, { named, memory: this.memory });
+    const name = main.at(request.options.steps.at(-1)?.isOurs === true ? -2 : -1)?.name ?? '';
     const { isLight, mutation, runsUserCode, customPlanning, preRequest } = request.options;
+    this.#main = mutation ? [...main, lastOfWrites(this.#names)] : main;
     this.statement = customPlanning === 'once_slow' ? name : '';
     this.shares = isLight && !alone && !mutation && preRequest === null && name !== '';
     this.runsUserCode = runsUserCode || preRequest !== null;
@@ -131,7 +139,8 @@ export class FlightRequest implements QueuedRequest {
     }
     this.#counts.flights += 1;
     this.sentAt = performance.now();
-    return new Flight(connection.prepared, { first, main: this.#main }, onEnd, this.memory.hold);
+    const steps = { first, main: this.#main, writes: this.writes };
+    return new Flight(connection.prepared, steps, onEnd, this.memory.hold);
   }
 
   ended(connection: ApiConnection, outcome: FlightOutcome): void {

@@ -101,6 +101,14 @@ export function traceStep(traceId: string, names: StatementNames | null): Flight
   return { ...fixedStep(setApplicationName, names), values: [tracedName(traceId)] };
 }
 
+/**
+ * Runs deferred constraints and triggers before the commit, where no time limit would apply to them: once a flight commits, it is
+ * not cancelled any more. `names` null: unnamed.
+ */
+export function lastOfWrites(names: StatementNames | null): FlightStep {
+  return { ...fixedStep('set constraints all immediate', names), isGuard: true };
+}
+
 /** By the names of their statements. */
 const resets = new WeakMap<object, Map<ConnectionState, readonly FlightStep[]>>();
 const unnamed = {};

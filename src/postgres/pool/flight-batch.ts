@@ -200,15 +200,28 @@ class Batch implements Turn {
 
   /** Cancels the current flight, once. The request may arrive when the server is at the next one. */
   #cancelFlight({ client }: ApiConnection): void {
+    if (this.#leavesCommit()) return;
     if (this.#cancelling !== null || this.#cancelTimer !== null) return;
     this.#requeue(this.#at + 1);
     this.#askToCancel(client, maxCancelRequests);
+  }
+
+  /**
+   * Whether the current flight commits. It may wait for a synchronous standby: a cancelled wait, or an ended process, would show
+   * others rows that no standby has, and that a failover loses. So the connection waits, and only the request ends.
+   */
+  #leavesCommit(): boolean {
+    if (this.#flights[this.#at]?.isCommitting !== true) return false;
+    this.#sent[this.#at]?.settle({ kind: 'answered', outcome: stillCommitting });
+    return true;
   }
 
   /** Repeats the cancel request while no answer comes: one that arrives between two statements is lost. */
   #askToCancel(client: DriverClient, requests: number): void {
     this.#hasCancelled = true;
     const again = () => {
+      this.#cancelTimer = null;
+      if (this.#leavesCommit()) return;
       if (requests > 1) this.#askToCancel(client, requests - 1);
       else this.#loseFlight(client);
     };
@@ -227,7 +240,6 @@ class Batch implements Turn {
    * client still waits.
    */
   #loseFlight(client: DriverClient): void {
-    this.#cancelTimer = null;
     const entry = this.#sent[this.#at];
     if (entry === this.#cancelledEntry || entry?.isOver) terminate(client);
   }
@@ -279,7 +291,7 @@ class Batch implements Turn {
  * - After user code, and on a connection in an unknown state, every flight starts with the whole reset, because the server reaches it
  *   whatever the flight before was answered.
  * - A preamble cannot change how transactions begin: flights that fail after such a change are sent again, alone.
- * - Only the server's current flight is ever cancelled; one further behind is dropped.
+ * - Only the server's current flight is ever cancelled, and none that commits; one further behind is dropped.
  */
 export class FlightBatches {
   readonly #connections: Connections;
@@ -308,5 +320,11 @@ export class FlightBatches {
 }
 
 const none: readonly never[] = [];
+const stillCommitting: FlightOutcome = {
+  kind: 'failed',
+  problem: new Error('The server had not committed when the request was given up.'),
+  step: 1,
+  lost: true,
+};
 /** Never shown. */
 const abandoned = new DatabaseError({ kind: 'cancelled', primary: 'All waiting requests have ended.' });

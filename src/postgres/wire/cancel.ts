@@ -13,6 +13,9 @@ interface CancelConnection {
 
 const giveUpAfterMs = 3000;
 
+const endProcess = `select pg_catalog.pg_terminate_backend(pid) from pg_catalog.pg_stat_activity
+  where pid operator(pg_catalog.=) $1::pg_catalog.int4 and wait_event is distinct from 'SyncRep'`;
+
 /**
  * Sends a cancel request for the client's server process. Resolves when the server closes the socket, which it does
  * after passing on the request.
@@ -52,7 +55,8 @@ export function sendCancel(client: DriverClient): Promise<boolean> {
 
 /**
  * Closes a connection and ends its server process. User code can catch a cancel and would run on with its locks, even
- * without a client; it cannot catch this.
+ * without a client; it cannot catch this. A commit that waits for a synchronous standby is left to wait: ended, it would show
+ * others rows that a failover loses.
  *
  * Behind a pooler only the connection is closed: the pooler's made-up process id may be another client's.
  */
@@ -77,7 +81,7 @@ export function terminate(client: DriverClient, problem?: Error): void {
   other.on('error', ignore);
   other
     .connect()
-    .then(() => other.query(`select pg_catalog.pg_terminate_backend(${Number(client.processID)})`))
+    .then(() => other.query(endProcess, [client.processID]))
     .catch(ignore)
     .finally(() => void other.end().catch(ignore));
 }

@@ -3,7 +3,7 @@
  * Query": messages up to one Sync).
  *
  * Order: Close of surplus names; a check for foreign prepared statements, reset and settings (step 0); main steps, each
- * but the first behind the settings again; Sync. Main steps are parsed after the settings, because names are looked up
+ * but the first behind the settings again; a Flush if it writes; Sync. Main steps are parsed after the settings, because names are looked up
  * with the caller's search path and privileges. Messages up to a Sync are one transaction without `begin`: after an
  * error the server skips the rest, so nothing runs without its settings. Statements that could end the transaction
  * (`call`, `do`, `commit`) must never be steps. Several flights may be written at once (flight-batch.ts).
@@ -100,6 +100,7 @@ interface FlightFailure {
 export class Flight implements MessageReceiver {
   readonly #prepared: PreparedStatements;
   readonly #steps: readonly FlightStep[];
+  readonly #writes: boolean;
   /** Index of the first main step. */
   readonly #mainAt: number;
   readonly #results: (FlightResult | null)[] = [];
@@ -120,21 +121,28 @@ export class Flight implements MessageReceiver {
 
   /**
    * @param first Reset and settings; together they are step 0.
+   * @param writes So `isCommitting` is to be known.
    * @param onEnd Called once, when the server is ready for the next flight or the connection is lost, before the next
    *   message is read: it must hand the next follower to the driver.
    * @param hold Reserves memory for the results; by default there is no limit.
    */
   constructor(
     prepared: PreparedStatements,
-    steps: { readonly first: readonly FlightStep[]; readonly main: readonly FlightStep[] },
+    steps: { readonly first: readonly FlightStep[]; readonly main: readonly FlightStep[]; readonly writes?: boolean },
     onEnd: (outcome: FlightOutcome) => void,
     hold?: DisconnectSignal['hold'],
   ) {
     this.#hold = hold;
     this.#prepared = prepared;
     this.#steps = steps.first.concat(steps.main);
+    this.#writes = steps.writes ?? false;
     this.#mainAt = steps.first.length;
     this.#onEnd = onEnd;
+  }
+
+  /** All statements of a flight that writes are done, and the commit is not answered. */
+  get isCommitting(): boolean {
+    return this.#writes && !this.#settled && !this.#failing && this.#completed === this.#steps.length;
   }
 
   /** Adds followers, before this flight is handed to the driver. */
@@ -169,6 +177,8 @@ export class Flight implements MessageReceiver {
       writer.run(step.name, step.bound ?? step.values, step.collector?.describe !== undefined);
     }
     if (this.#prepared.closesUnnamed(this.#names)) writer.close('');
+    // Otherwise the answers would come with that of the Sync.
+    if (this.#writes) writer.flush();
     writer.sync();
   }
 

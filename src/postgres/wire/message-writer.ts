@@ -1,7 +1,7 @@
 /**
  * Encodes the messages of a flight (PostgreSQL manual, "Message Formats") in one buffer, so that a flight is one write.
  *
- * The driver makes a buffer per message and about ten socket writes; one write takes a third of the time. Only the six
+ * The driver makes a buffer per message and about ten socket writes; one write takes a third of the time. Only the seven
  * messages of a flight are here, with results as text; the driver sends all others.
  */
 
@@ -15,6 +15,7 @@ const execute = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
 /** Describe of the unnamed portal, and the same Execute. */
 const describeAndExecute = Buffer.concat([Buffer.from([0x44, 0, 0, 0, 6, 0x50, 0]), execute]);
 const sync = Buffer.from([0x53, 0, 0, 0, 4]);
+const flush = Buffer.from([0x48, 0, 0, 0, 4]);
 
 /** Collects messages until `take`. Used by one flight at a time, without an await in between. */
 export class MessageWriter {
@@ -55,6 +56,11 @@ export class MessageWriter {
     this.#room[this.#at++] = 0x53;
     this.#zeroEnded(name);
     return this.#close(start);
+  }
+
+  /** Flush: the server sends the answers that it has. */
+  flush(): this {
+    return this.append(flush);
   }
 
   /** Sync: the end of a flight. */
