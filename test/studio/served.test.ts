@@ -114,7 +114,7 @@ test('the project is told to holders of an access token; its keys only on a loca
     ref,
     isLocal: false,
     shellCall: 'pgreflect',
-    signing: 'secret',
+    signing: { from: 'secret', keys: [{ id: null, algorithm: 'HS256', state: 'signs' }] },
     keys: null,
     scopes: ['auth_config:read', 'auth_config:write'],
   });
