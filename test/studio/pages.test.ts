@@ -189,6 +189,24 @@ test('what is typed right after Ctrl+K is looked for, also before the code of th
   await page.locator('[data-wanted="true"]').getByLabel('Shortest password').waitFor();
 });
 
+test('Enter before the code of the palette is there runs the first that is found', async () => {
+  const { page } = await studio.visit('home', { isFirst: true });
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  const { promise: isEntered, resolve: entered } = Promise.withResolvers<void>();
+  await page.route('**/assets/command-list*.js', async (route) => {
+    await isEntered;
+    await route.continue();
+  });
+  const field = page.getByRole('dialog', { name: 'Go to or run' }).locator('input.palette-input');
+  await page.keyboard.press('Control+k');
+  await expect.poll(() => field.evaluate((input) => input === document.activeElement)).toBe(true);
+  await page.keyboard.type('deliv');
+  await page.keyboard.press('Enter');
+  entered();
+  await expect.poll(() => page.url()).toBe(`${studio.url}/studio/deliveries`);
+  await field.waitFor({ state: 'detached' });
+});
+
 describe('GraphQL', () => {
   const run = (page: Page) => page.getByRole('button', { name: 'Execute query' }).click();
   const answer = (page: Page, text: string) => page.locator('.result-window').getByText(text).first();

@@ -1,6 +1,6 @@
 /** What the command palette lists: pages and commands, found by words of their names. */
 import { Autocomplete } from '@base-ui/react/autocomplete';
-import { use, useMemo } from 'react';
+import { use, useEffect, useMemo } from 'react';
 import { loadSettingsCommands, menuParts, studioPages } from '../pages.tsx';
 import { type Command, shownCommands } from '../shared/commands.ts';
 import { goTo } from '../shared/router.ts';
@@ -38,13 +38,15 @@ interface CommandListProps {
   /** Attributes of the field. */
   readonly field: Readonly<Record<string, string>>;
   readonly text: string;
+  /** Enter was pressed before the list was there. */
+  readonly isEntered: boolean;
   readonly onType: (text: string) => void;
   /** Called before a command runs. */
   readonly onDone: () => void;
 }
 
 /** The field and the list. */
-export function CommandList({ field, text, onType, onDone }: CommandListProps) {
+export function CommandList({ field, text, isEntered, onType, onDone }: CommandListProps) {
   const shown = useStore(shownCommands);
   const settingsCommands = use(settings);
   const parts = useMemo(() => {
@@ -52,6 +54,15 @@ export function CommandList({ field, text, onType, onDone }: CommandListProps) {
     const found = wanted === '' ? [] : [...settingsCommands, ...placesOf(wanted)];
     return partsOf([...shown.flat(), ...always, ...found]);
   }, [shown, settingsCommands, text]);
+  const run = (command: Command): void => {
+    onDone();
+    command.run();
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with what was typed by then
+  useEffect(() => {
+    const first = parts.flatMap(({ items }) => items).find((command) => isFound(command, text));
+    if (isEntered && first !== undefined) run(first);
+  }, []);
   return (
     <Autocomplete.Root
       open
@@ -76,10 +87,7 @@ export function CommandList({ field, text, onType, onDone }: CommandListProps) {
                   key={command.id}
                   value={command}
                   className="palette-item"
-                  onClick={() => {
-                    onDone();
-                    command.run();
-                  }}
+                  onClick={() => run(command)}
                 >
                   {command.title}
                 </Autocomplete.Item>

@@ -46,9 +46,10 @@ export function CommandPalette() {
 
 const takeKeyboard = (field: HTMLInputElement | null): void => field?.focus();
 
-/** The list, and until its code is there a field: what is typed at once is what is looked for. */
+/** The list, and until its code is there a field: what is typed at once is looked for, and after Enter the first that is found runs. */
 function Typed() {
   const [text, setText] = useState('');
+  const [isEntered, setEntered] = useState(false);
   const field = { className: 'palette-input', placeholder: 'Go to or run …', 'aria-label': 'Go to or run' };
   const waiting = (
     <input
@@ -57,11 +58,12 @@ function Typed() {
       spellCheck={false}
       value={text}
       onChange={({ target }) => setText(target.value)}
+      onKeyDown={({ key }) => key === 'Enter' && setEntered(text !== '')}
     />
   );
   return (
     <Suspense fallback={waiting}>
-      <CommandList {...{ field, text }} onType={setText} onDone={() => isPaletteOpen.set(false)} />
+      <CommandList {...{ field, text, isEntered }} onType={setText} onDone={() => isPaletteOpen.set(false)} />
     </Suspense>
   );
 }
