@@ -309,6 +309,9 @@ test('what a new row and its related rows lack is told in the names of the form 
     )
     .waitFor();
   await lines.nth(1).getByText('The same lineNo as New BillLine 1.').waitFor();
+  // The database must refuse two equal keys, so nothing offers to send them.
+  expect(await form.getByRole('button', { name: 'Insert anyway' }).count()).toBe(0);
+  await form.getByRole('button', { name: 'Insert', exact: true }).click();
   await expect
     .poll(() => form.getByLabel('sentTo').evaluate((field) => [field === document.activeElement, field.ariaInvalid]))
     .toEqual([true, 'true']);
@@ -317,6 +320,7 @@ test('what a new row and its related rows lack is told in the names of the form 
   await lines.nth(1).getByLabel('lineNo').fill('2');
   // The trigger gives the units.
   await form.getByRole('button', { name: 'Insert', exact: true }).click();
+  await form.getByText(/If a trigger fills it in/).waitFor();
   expect(sent).toEqual([]);
   await form.getByRole('button', { name: 'Insert anyway' }).click();
   await page.getByText(/^Inserted Bill \d+ with 2 related rows\.$/).waitFor();
@@ -338,6 +342,76 @@ test('what a new row and its related rows lack is told in the names of the form 
   expect(
     await page.locator('#page').evaluate((main) => [main.scrollTop, main.scrollHeight - main.clientHeight]),
   ).toEqual([0, 0]);
+  expect(problems).toEqual([]);
+});
+
+test('the lines of a new row are numbered, a row chosen by its key rules out a new one, and the panel shows what was inserted', async () => {
+  await studio.database.query(`
+    create table buyer (id int primary key, name text); insert into buyer values (7, 'Ada');
+    create table sale (id int generated always as identity primary key, buyer_id int not null references buyer);
+    create table sale_line (sale_id int references sale, line_no int, item text, primary key (sale_id, line_no));
+    create table sale_year (sale_id int references sale, year int, note text, primary key (sale_id, year));
+    create table sale_no (sale_id int references sale, buyer_no int references buyer, primary key (sale_id, buyer_no));
+    grant select, insert on buyer, sale, sale_line, sale_year, sale_no to service_role`);
+  const { page, problems } = await studio.visit('data/Sale?as=service&row=');
+  const form = page.getByRole('complementary', { name: 'New Sale' });
+  const adder = form.getByRole('button', { name: 'Add a related Buyer in buyer' });
+  await adder.waitFor();
+  await form.getByRole('combobox', { name: 'Find buyer' }).fill('ada');
+  await page.getByRole('option', { name: '7 · Ada' }).click();
+  await form.getByText('buyerId 7 is chosen').waitFor();
+  expect(await adder.count()).toBe(0);
+  await form.getByRole('button', { name: 'Leave out of buyerId' }).click();
+  await adder.click();
+  await form.getByRole('group', { name: 'New Buyer' }).waitFor();
+  // The other way round: a new buyer leaves no key to choose.
+  expect(await form.getByLabel('buyerId', { exact: true }).count()).toBe(0);
+  await form.getByRole('button', { name: 'Remove' }).click();
+  await form.getByLabel('buyerId', { exact: true }).fill('7');
+  const lines = form.getByRole('group', { name: 'New SaleLine' });
+  const number = (index: number) => lines.nth(index).getByLabel('lineNo');
+  const add = form.getByRole('button', { name: 'related SaleLine' });
+  await add.click();
+  // What is given already needs no keyboard.
+  await expect
+    .poll(() =>
+      lines.getByLabel('item').evaluateAll((fields) => fields.map((field) => field === document.activeElement)),
+    )
+    .toEqual([true]);
+  expect(await number(0).inputValue()).toBe('1');
+  await number(0).fill('4');
+  await add.click();
+  expect(await number(1).inputValue()).toBe('5');
+  await page.keyboard.type('Tent');
+  await number(1).fill('');
+  await add.click();
+  expect(await number(2).inputValue()).toBe('');
+  await lines.nth(2).getByRole('button', { name: 'Remove' }).click();
+  await number(1).fill('6');
+  // Neither a year nor a key of another table counts lines.
+  for (const [table, field] of [
+    ['SaleYear', 'year'],
+    ['SaleNo', 'buyerNo'],
+  ] as const) {
+    await form.getByRole('button', { name: `related ${table} ` }).click();
+    const row = form.getByRole('group', { name: `New ${table}` });
+    expect(await row.getByLabel(field, { exact: true }).inputValue()).toBe('');
+    await row.getByRole('button', { name: 'Remove' }).click();
+  }
+  expect(await violations(page)).toEqual([]);
+  await form.getByRole('button', { name: 'Insert', exact: true }).click();
+  await page.getByText(/^Inserted Sale \d+ with 2 related rows\.$/).waitFor();
+  const panel = page.getByRole('complementary', { name: /^Sale \d+$/ });
+  await panel.getByRole('link', { name: '4', exact: true }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await panel.getByRole('link', { name: '6 · Tent' }).click();
+  await page.getByRole('complementary', { name: /^SaleLine \d+~6$/ }).waitFor();
+  expect(
+    await studio.database.query('select buyer_id, line_no, item from sale_line join sale on id = sale_id'),
+  ).toEqual([
+    { buyer_id: 7, line_no: 4, item: null },
+    { buyer_id: 7, line_no: 6, item: 'Tent' },
+  ]);
   expect(problems).toEqual([]);
 });
 
@@ -733,7 +807,7 @@ test('what the caller does not see or change is said, and leads to the reasons',
   await page.getByRole('link', { name: 'anon only reads' }).click();
   await page.getByRole('heading', { name: 'public.product', exact: true }).waitFor();
   await page.goBack();
-  await page.getByRole('link', { name: /^Hidden from anon \d+$/ }).click();
+  await page.getByRole('link', { name: /^Hidden from anon: tables, columns, functions \d+$/ }).click();
   await page.getByRole('heading', { name: 'Hidden from anon' }).waitFor();
   await page
     .getByText(/shop_order/)

@@ -1,10 +1,11 @@
 /** The related rows that are there, to be changed or deleted with the row that they belong to. */
+import { Link } from '../../components/link.tsx';
 import type { Caller } from '../../shared/caller.ts';
 import { runAs } from '../../shared/graphql.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { type RoleTable, readRoleTable, type TableLink } from '../../shared/role-schema.ts';
 import { rowText } from './cell.tsx';
-import type { Condition } from './data-place.ts';
+import { type Condition, type DataPlace, placeOf } from './data-place.ts';
 import { pageOperation } from './read-operations.ts';
 import type { PlacedDraft } from './row-draft.ts';
 import { keyOf, type Row } from './row-key.ts';
@@ -18,7 +19,7 @@ interface RelatedListProps {
   readonly link: TableLink;
   readonly conditions: readonly Condition[];
   readonly rows: readonly PlacedDraft[];
-  readonly caller: Caller;
+  readonly place: DataPlace;
   /** Another value after each save: the rows are read again. */
   readonly saved: number;
   readonly onWrite: (table: RoleTable, before: Row, isDeleted?: boolean) => void;
@@ -26,7 +27,8 @@ interface RelatedListProps {
 }
 
 /** The rows, each with what can be done with it here. */
-export function RelatedList({ role, link, conditions, rows, caller, saved, onWrite, onKeep }: RelatedListProps) {
+export function RelatedList({ role, link, conditions, rows, place, saved, onWrite, onKeep }: RelatedListProps) {
+  const { caller } = place;
   const key = JSON.stringify([role, link.target, caller, conditions, saved]);
   const { value, problem } = useAnswer(key, (signal) => readRelated(role, link.target, caller, conditions, signal));
   if (value === null) return <p className="soft small">{problem?.message ?? `Loading ${link.name} …`}</p>;
@@ -40,7 +42,12 @@ export function RelatedList({ role, link, conditions, rows, caller, saved, onWri
         const written = rows.find(({ draft: { before } }) => before !== null && keyOf(table, before) === rowKey);
         return (
           <li key={rowKey} className="spread">
-            <span className={written?.isDeleted ? 'deleted' : undefined}>{rowText(table, node, foreign)}</span>
+            <Link
+              className={written?.isDeleted ? 'deleted' : undefined}
+              to={placeOf({ ...place, table: table.name, order: null, filter: [], row: rowKey, isLive: false })}
+            >
+              {rowText(table, node, foreign) || decodeURIComponent(rowKey)}
+            </Link>
             <span className="row">
               {written === undefined && link.updates.includes('update') && (
                 <button type="button" className="quiet mini" onClick={() => onWrite(table, node)}>

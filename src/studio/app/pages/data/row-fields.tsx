@@ -1,5 +1,5 @@
 /** The fields of a row, and of the rows that are written with it. */
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { Fault } from '../../components/problem.tsx';
 import type { ApiError } from '../../shared/api.ts';
@@ -14,6 +14,7 @@ import {
 } from '../../shared/role-schema.ts';
 import type { CellOpening, DataPlace } from './data-place.ts';
 import type { Lack } from './lacks.ts';
+import { numberOf } from './line-number.ts';
 import { placeOfRelated, relatedConditions } from './links.ts';
 import { Refusal } from './refusal.tsx';
 import { RelatedList } from './related-list.tsx';
@@ -23,6 +24,7 @@ import {
   isReverse,
   type PlacedDraft,
   placed,
+  placeOfDraft,
   type RelatedDraft,
   type RowDraft,
   setColumns,
@@ -42,6 +44,8 @@ interface FieldsContext {
   readonly lacks: readonly Lack[] | null;
   /** Another value after each save: rows are read again. */
   readonly saved: number;
+  /** Relationships of which rows were just inserted with the row: they are shown. */
+  readonly made: readonly string[];
 }
 
 /** How a draft changes. */
@@ -154,19 +158,36 @@ let lastId = 0;
 function Relationship({ draft, link, to, isAdding, onChange, place, context }: RelationshipProps) {
   const { name, target, isList, updates } = link;
   const { problem, isBusy, run } = useTask();
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(place === placeOfDraft(draft) && context.made.includes(name));
   const rows = placed(draft, link, place);
+  const hasNew = rows.some(({ kind }) => kind === 'insert');
+  const hadNew = useRef(false);
+  // What was inserted is shown where it is now.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after each save
+  useEffect(() => {
+    if (hadNew.current) setOpen(true);
+  }, [context.saved]);
+  useEffect(() => {
+    hadNew.current = hasNew;
+  }, [hasNew]);
   const conditions = draft.before && relatedConditions(link, context.schema.tables, draft.before);
-  const isEditing =
-    to !== null && isList && conditions !== null && updates.some((write) => /^(update|delete)$/.test(write));
+  const isListed = to !== null && isList && conditions !== null;
+  const isEdited = updates.some((write) => /^(update|delete)$/.test(write));
   const change = (make: (rows: readonly RelatedDraft[]) => readonly RelatedDraft[]): void =>
     onChange((now) => ({ ...now, related: { ...now.related, [name]: make(now.related[name] ?? []) } }));
   const add = (table: RoleTable, before: Row | null, isDeleted = false): void =>
-    change((now) => [...now, { id: ++lastId, isDeleted, draft: draftOf(table, before) }]);
+    change((now) => {
+      const drafted = draftOf(table, before);
+      // Of an owner that is there, nobody knows which numbers are taken.
+      const isNumbered = before === null && draft.before === null && !link.isForeignKey;
+      const others = now.map((row) => row.draft);
+      const texts = isNumbered ? numberOf(table, link, others) : {};
+      return [...now, { id: ++lastId, isDeleted, draft: { ...drafted, texts } }];
+    });
   const drop = (id: number): void => change((now) => now.filter((row) => row.id !== id));
   const { refused } = context;
-  const hasNew = rows.some(({ kind }) => kind === 'insert');
-  const adder = isAdding && (isList || rows.length === 0) && (
+  const chosen = rows.length === 0 ? chosenBy(draft, link) : null;
+  const adder = isAdding && chosen === null && (isList || rows.length === 0) && (
     <button
       type="button"
       className="mini"
@@ -186,9 +207,10 @@ function Relationship({ draft, link, to, isAdding, onChange, place, context }: R
           {to === null ? name : <Link to={to}>{name}</Link>} <small className="soft">{target}</small>
         </span>
         <span className="row">
-          {isEditing && (
+          {isAdding && chosen !== null && <small className="soft">{chosen} is chosen</small>}
+          {isListed && (
             <button type="button" className="quiet mini" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-              {isOpen ? 'Hide' : 'Edit'} <span className="visually-hidden">{name}</span>
+              {isOpen ? 'Hide' : isEdited ? 'Edit' : 'Show'} <span className="visually-hidden">{name}</span>
             </button>
           )}
           {rows.length === 0 && adder}
@@ -196,11 +218,11 @@ function Relationship({ draft, link, to, isAdding, onChange, place, context }: R
       </div>
       <Fault>{problem?.message}</Fault>
       {refused?.place === `${place}.${name}` && <Refusal problem={refused.problem} isHere />}
-      {isOpen && isEditing && (
+      {isOpen && isListed && (
         <RelatedList
           {...{ link, conditions, rows }}
           role={draft.table.role}
-          caller={context.place.caller}
+          place={context.place}
           saved={context.saved}
           onWrite={add}
           onKeep={drop}
@@ -223,6 +245,13 @@ function Relationship({ draft, link, to, isAdding, onChange, place, context }: R
   );
 }
 
+/** The row that a foreign key names by now, which rules out a new one: `customerId 7`. */
+function chosenBy({ texts }: RowDraft, { isForeignKey, pairs }: TableLink): string | null {
+  const given = pairs.map(({ local }) => [local, texts[local] ?? ''] as const);
+  if (!isForeignKey || given.length === 0 || given.some(([, text]) => text === '')) return null;
+  return given.map((pair) => pair.join(' ')).join(', ');
+}
+
 interface RelatedRowProps {
   readonly row: PlacedDraft;
   readonly link: TableLink;
@@ -238,7 +267,8 @@ function RelatedRow({ row: { draft, place, kind, title }, link, context, onChang
   const [opening] = useState(() => {
     const foreign = link.isForeignKey ? [] : link.pairs.map((pair) => pair.foreign);
     const first = table.columns.find(
-      ({ name, insert, update }) => (before === null ? insert : update) !== null && !foreign.includes(name),
+      ({ name, insert, update }) =>
+        (before === null ? insert : update) !== null && !foreign.includes(name) && !(name in draft.texts),
     );
     return { column: first?.name ?? '', typed: null };
   });

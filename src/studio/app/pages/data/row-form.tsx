@@ -37,7 +37,9 @@ interface RowFormProps {
   /** The field that gets the keyboard; null: none. */
   readonly opening: CellOpening | null;
   /** @param row As the caller sees it now; null: not any more. */
-  readonly onSaved: (row: Row | null, related: number) => void;
+  readonly onSaved: (row: Row | null, related: number, made: readonly string[]) => void;
+  /** Relationships of which rows were inserted with the row just now. */
+  readonly made?: readonly string[];
   /** Asks whether to delete the row; null: the caller may not. */
   readonly onDelete?: (() => void) | null;
   /** For Escape. @param isTaken What was typed is dropped without a question. */
@@ -48,11 +50,24 @@ interface RowFormProps {
 /** What of the address the form belongs to. */
 const ties = ['as', 'row'];
 
+const none: readonly string[] = [];
+
 const nothing: Pick<RowDraft, 'texts' | 'related'> = { texts: {}, related: {} };
 
 /** The form. */
 export function RowForm(props: RowFormProps) {
-  const { schema, place, target, before: latest, opening, onSaved, onDelete = null, onLeave, children } = props;
+  const {
+    schema,
+    place,
+    target,
+    before: latest,
+    opening,
+    onSaved,
+    onDelete = null,
+    onLeave,
+    made = none,
+    children,
+  } = props;
   const { table } = target;
   const [typed, setTyped] = useState(nothing);
   const [saved, setSaved] = useState(0);
@@ -60,7 +75,8 @@ export function RowForm(props: RowFormProps) {
   const [theirs, setTheirs] = useState<Row | null>(null);
   const { problem, isBusy, run } = useTask();
   /** What was said to be missing, instead of sending the form. */
-  const [told, setTold] = useState<string | null>(null);
+  // Another object for each press: the missing field gets the keyboard again.
+  const [told, setTold] = useState<{ readonly lacks: string } | null>(null);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (told === null) return;
@@ -96,7 +112,7 @@ export function RowForm(props: RowFormProps) {
     setTheirs(null);
     setTold(null);
     setSaved((count) => count + 1);
-    onSaved(row, related);
+    onSaved(row, related, Object.keys(draft.related));
   };
   const insert = async (): Promise<boolean> => {
     const { records } = await insertRows(target, [toInput(draft)]);
@@ -153,7 +169,7 @@ export function RowForm(props: RowFormProps) {
       const back = Object.fromEntries(columns.map(({ name }) => [name, old[name]]));
       void updateRow(target, filterOfValues(table, next, columns, next), back).then(
         ({ affectedCount, records }) => {
-          if (affectedCount > 0) onSaved(records[0] ?? null, 0);
+          if (affectedCount > 0) onSaved(records[0] ?? null, 0, none);
           say(affectedCount > 0 ? 'Undone.' : 'Not undone: the row was changed meanwhile.');
         },
         (error: unknown) => say(`Not undone: ${(error as Error).message}`),
@@ -166,11 +182,12 @@ export function RowForm(props: RowFormProps) {
   const lacks = lacksOf(draft);
   const lacking = lacks.length === 0 ? null : describeLacks(lacks);
   const wasTold = lacking !== null && told !== null;
+  const isClash = lacks.some(({ twin }) => twin !== null);
   const save = async (then: () => void = () => {}): Promise<void> => {
     if (!maySave) return;
-    setTold(lacking);
-    // Told once: a trigger may give what is missing.
-    if (lacking !== null && told !== lacking) return;
+    setTold(lacking === null ? null : { lacks: lacking });
+    // Told once: a trigger may give what is missing. Two rows of one key are refused whatever it does.
+    if (lacking !== null && (told?.lacks !== lacking || isClash)) return;
     await run(async () => {
       if (await (base === null ? insert() : update(base))) then();
     });
@@ -218,7 +235,7 @@ export function RowForm(props: RowFormProps) {
           onChange={onChange}
           place={placeOfDraft(draft)}
           opening={opening}
-          context={{ schema, place, refused, lacks: wasTold ? lacks : null, saved }}
+          context={{ schema, place, refused, lacks: wasTold ? lacks : null, saved, made }}
         />
         {children}
       </div>
@@ -228,7 +245,8 @@ export function RowForm(props: RowFormProps) {
         )}
         {wasTold && (
           <div className="notice warning small" role="alert">
-            Nothing was sent: {lacking} If a trigger fills it in, press the button again.
+            Nothing was sent: {lacking}
+            {!isClash && ' If a trigger fills it in, press the button again.'}
           </div>
         )}
         <Refusal
@@ -250,7 +268,7 @@ export function RowForm(props: RowFormProps) {
           {mayWrite && (
             <button type="submit" className="primary" disabled={!maySave} title="Ctrl+Enter">
               {before === null ? 'Insert' : theirs === null ? 'Save' : 'Overwrite'}
-              {wasTold && told === lacking && ' anyway'}
+              {wasTold && told.lacks === lacking && !isClash && ' anyway'}
             </button>
           )}
         </div>

@@ -29,6 +29,7 @@ export function RowPanel(props: RowPanelProps) {
   const { table, place, opening } = props;
   const isNew = place.row === newRow;
   const panel = useRef<HTMLElement>(null);
+  const [inserted, setInserted] = useState<Inserted | null>(null);
   const close = (isTaken = false): void => {
     const isClosed = goTo(placeOf({ ...place, row: null }), { asks: !isTaken });
     if (isClosed) document.querySelector<HTMLElement>('[role="grid"]')?.focus();
@@ -59,9 +60,14 @@ export function RowPanel(props: RowPanelProps) {
         </button>
       </header>
       {isNew ? (
-        <NewRow {...props} onLeave={close} />
+        <NewRow {...props} onLeave={close} onInserted={setInserted} />
       ) : (
-        <OpenRow key={`${JSON.stringify(place.caller)} ${place.row}`} {...props} onLeave={close} />
+        <OpenRow
+          key={`${JSON.stringify(place.caller)} ${place.row}`}
+          {...props}
+          onLeave={close}
+          made={inserted?.row === place.row ? inserted.made : []}
+        />
       )}
     </aside>
   );
@@ -71,12 +77,23 @@ interface OpenPanelProps extends RowPanelProps {
   readonly onLeave: (isTaken: boolean) => void;
 }
 
-function NewRow({ schema, table, place, rows, onLeave }: OpenPanelProps) {
+/** A row that was inserted just now, and its relationships with rows that were inserted with it. */
+interface Inserted {
+  readonly row: string | null;
+  readonly made: readonly string[];
+}
+
+interface NewRowProps extends OpenPanelProps {
+  readonly onInserted: (inserted: Inserted) => void;
+}
+
+function NewRow({ schema, table, place, rows, onLeave, onInserted }: NewRowProps) {
   const [opening] = useState(() => ({
     column: table.columns.find(({ insert }) => insert !== null)?.name ?? '',
     typed: null,
   }));
-  const inserted = (row: Row | null, related: number): void => {
+  const inserted = (row: Row | null, related: number, made: readonly string[]): void => {
+    onInserted({ row: row && keyOf(table, row), made });
     if (row !== null) rows.insert([row]);
     const others = related === 0 ? '' : ` with ${related} related ${related === 1 ? 'row' : 'rows'}`;
     say(
@@ -90,7 +107,11 @@ function NewRow({ schema, table, place, rows, onLeave }: OpenPanelProps) {
   return <RowForm {...{ schema, place, target, opening, onLeave }} before={null} onSaved={inserted} />;
 }
 
-function OpenRow({ schema, table, place, rows, opening, onDelete, onLeave }: OpenPanelProps) {
+interface OpenRowProps extends OpenPanelProps {
+  readonly made: readonly string[];
+}
+
+function OpenRow({ schema, table, place, rows, opening, onDelete, onLeave, made }: OpenRowProps) {
   const key = place.row!;
   const listed = rows.rows.find((row) => keyOf(table, row) === key) ?? null;
   // It came by a link, or is further down than the rows that are loaded.
@@ -121,7 +142,7 @@ function OpenRow({ schema, table, place, rows, opening, onDelete, onLeave }: Ope
   }
   return (
     <RowForm
-      {...{ schema, place, opening, onLeave }}
+      {...{ schema, place, opening, onLeave, made }}
       target={{ table, caller: place.caller }}
       before={row}
       onSaved={(next) => {

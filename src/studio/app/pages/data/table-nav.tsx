@@ -1,8 +1,8 @@
 /** The tables and views of the caller's role, and a search. */
 import { useEffect, useRef, useState } from 'react';
-import { Breakable } from '../../components/breakable.tsx';
 import { Link } from '../../components/link.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
+import { TableName } from '../../components/table-name.tsx';
 import { partMissing, type RoleSchema, type SchemaTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
 import { type DataPlace, placeOf } from './data-place.ts';
@@ -42,13 +42,13 @@ export function TableNav({ schema, place }: TableNavProps) {
         onSearch={() => tables[0] && part !== '' && goTo(placeOfTable(place, tables[0].name))}
       />
       <ul>
-        {tables.map(({ name, object, kind }) => (
-          <li key={name}>
-            <Link to={placeOfTable(place, name)} isCurrent={name === place.table} title={object}>
-              <strong>
-                <Breakable text={name} />
-              </strong>
-              {kinds[kind] !== null && <span className="badge">{kinds[kind]}</span>}
+        {tables.map((table) => (
+          <li key={table.name}>
+            <Link to={placeOfTable(place, table.name)} isCurrent={table.name === place.table} title={table.object}>
+              <span>
+                <TableName table={table} isStrong />
+              </span>
+              {kinds[table.kind] !== null && <span className="badge">{kinds[table.kind]}</span>}
             </Link>
           </li>
         ))}
@@ -60,7 +60,7 @@ export function TableNav({ schema, place }: TableNavProps) {
       )}
       {(hidden.length > 0 || schema.tables.length === 0) && (
         <Link to={`schema?${new URLSearchParams({ role: schema.role, view: 'hidden' })}`}>
-          <span className="soft small">Hidden from {schema.role}</span>
+          <span className="soft small">Hidden from {schema.role}: tables, columns, functions</span>
           <span className="badge">{hidden.length}</span>
         </Link>
       )}

@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { Empty, Problem, Waiting } from '../../components/problem.tsx';
+import { TableName } from '../../components/table-name.tsx';
 import { useCommands } from '../../shared/commands.ts';
 import { type RoleSchema, type RoleTable, useRoleTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
@@ -97,7 +98,9 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
       <header className="page-head data-bar">
         <div className="row">
           <ToTables place={place} />
-          <h2>{table.name}</h2>
+          <h2>
+            <TableName table={table} />
+          </h2>
           <Count rows={rows} />
           {isReadOnly && (
             <Link className="small" to={accessOf(table, schema.role)}>
