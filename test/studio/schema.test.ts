@@ -62,7 +62,7 @@ describe('the schema', () => {
       await database.query('drop schema public cascade; alter schema put_aside rename to public');
     });
     const { page } = await studio.visit('data', { permissions: ['clipboard-read', 'clipboard-write'] });
-    await page.getByRole('link', { name: 'Hidden from anon 0' }).click();
+    await page.getByRole('link', { name: 'Hidden from anon: tables, columns, functions 0' }).click();
     await page.getByRole('button', { name: /^Copy create table note/ }).click();
     await database.query(await page.evaluate(() => navigator.clipboard.readText()));
     await page.evaluate(() => dispatchEvent(new Event('focus')));
