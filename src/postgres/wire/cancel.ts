@@ -14,7 +14,8 @@ interface CancelConnection {
 const giveUpAfterMs = 3000;
 
 const endProcess = `select pg_catalog.pg_terminate_backend(pid) from pg_catalog.pg_stat_activity
-  where pid operator(pg_catalog.=) $1::pg_catalog.int4 and wait_event is distinct from 'SyncRep'`;
+  where pid operator(pg_catalog.=) $1::pg_catalog.int4
+    and (wait_event is null or wait_event operator(pg_catalog.<>) 'SyncRep'::pg_catalog.text)`;
 
 /**
  * Sends a cancel request for the client's server process. Resolves when the server closes the socket, which it does
