@@ -329,6 +329,8 @@ describe('while no standby confirms a commit', () => {
       waitMs: 5000,
       applicationName: 'test',
       answerWithinMs: 300,
+      // Only so it is known that no pooler is between, and the process can be ended.
+      preparedStatements: true,
       onError: () => {},
     });
     onTestFinished(() => pool.stop());
