@@ -53,7 +53,7 @@ export interface FlightStep {
   readonly name: string;
   readonly text: string;
   readonly values: readonly (string | null)[];
-  /** Sets the settings again before the next step; has no result and no step number. */
+  /** Between the main steps or behind them, to set the settings again or to end writes; has no result and no step number. */
   readonly isGuard?: true;
   /** Runs before the main steps, behind the preamble; has no result, and its step number is -1. */
   readonly isPreRequest?: true;

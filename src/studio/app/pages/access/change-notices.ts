@@ -1,8 +1,8 @@
 /** What to know of a collected change before it runs: what else decides beside it, and the way out. */
-import type { AccessOverview, AccessTable } from '../../../../management/access/access-schemas.ts';
-import { type Action, actions, actionWords } from './access-words.ts';
+import type { AccessOverview } from '../../../../management/access/access-schemas.ts';
+import { actions, actionWords } from './access-words.ts';
 import { type PolicyChange, policyChanges, policyKey } from './policy-changes.ts';
-import { draftKey } from './policy-draft.ts';
+import { draftKey, hasPolicyFor } from './policy-draft.ts';
 import { tableChange } from './privilege-changes.ts';
 import type { SqlChange } from './sql-changes.ts';
 
@@ -90,12 +90,4 @@ function enabling(
   });
   if (lost.length === 0) return [];
   return [{ kind: 'warning', text: `Without a policy, no rows are left to ${list.format(lost)}.`, ways: [] }];
-}
-
-/** Roles that one is a member of are not known here. */
-function hasPolicyFor({ policies }: AccessTable, role: string, action: Action): boolean {
-  return policies.some(
-    ({ isPermissive, command, roles }) =>
-      isPermissive && ['all', action].includes(command) && (roles.includes('public') || roles.includes(role)),
-  );
 }

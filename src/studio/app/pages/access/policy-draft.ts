@@ -190,6 +190,13 @@ function ownCondition(search: Search, table: AccessTable, policy: AccessPolicy):
   return ownShape.test(shape) && isOfRow ? condition : null;
 }
 
+/** Whether a permissive policy names the role for the action. Roles that it is a member of are not known here. */
+export function hasPolicyFor({ policies }: AccessTable, role: string, action: Action): boolean {
+  return policies.some(
+    (policy) => policy.isPermissive && ['all', action].includes(policy.command) && isOfRole(policy, role),
+  );
+}
+
 function isOfRole({ roles }: AccessPolicy, role: string | null): boolean {
   return role === null || roles.some((each) => each === role || each === 'public');
 }

@@ -5,7 +5,7 @@ import { type Action, actionWords, explain, isUnderPolicies } from './access-wor
 import { ChangeButton, PendingOf } from './change-button.tsx';
 import { showColumns } from './column-access.tsx';
 import { ownRowsOnly, policyKey } from './policy-changes.ts';
-import { type DraftOf, draftChange, draftKey } from './policy-draft.ts';
+import { type DraftOf, draftChange, draftKey, hasPolicyFor } from './policy-draft.ts';
 import { columnActions, privilegeChange, privilegeKey, usageChange } from './privilege-changes.ts';
 import { collect, type SqlChange, sqlChanges, undo } from './sql-changes.ts';
 
@@ -36,13 +36,14 @@ export function RightRow({ of, action, right }: RightRowProps) {
       ? null
       : privilegeChange(table, role, action, right, grants ? table.columns : []);
   const columnAction = columnActions.find((each) => each === action);
-  const hasPolicy = policies.some(
-    ({ isPermissive, roles }) => isPermissive && (roles.includes('public') || roles.includes(role.name)),
-  );
   // A grant alone would show nothing.
   const lacksPolicy =
     right.lacks === 'policy' ||
-    (grants && isGranting && table.rowSecurity && isUnderPolicies(table, role) && !hasPolicy);
+    (grants &&
+      isGranting &&
+      table.rowSecurity &&
+      isUnderPolicies(table, role) &&
+      !hasPolicyFor(table, role.name, action));
   const own = right.lacks === undefined ? ownRowsOnly(of, action) : null;
   return (
     <tr>
