@@ -667,7 +667,8 @@ async function runRound(
       known.step += 1;
       if (end === 'mail server') emailsHeld += 1;
     } else {
-      expect([flow, end?.status]).toEqual([flow, expect.toSatisfy((status) => status < 400)]);
+      const { status = 0, text } = end ?? {};
+      expect([flow, status, text]).toEqual([flow, expect.toSatisfy(() => status > 0 && status < 400), text]);
       known.whole = difference(before, await readState(flow, email, before));
     }
   };
@@ -730,15 +731,24 @@ test('an access token whose maker was killed before it was shown can be seen and
   const steps = createSteps();
   const postgres = await startPostgresProxy(steps, auth.database.url);
   onTestFinished(postgres.stop);
-  const stored = steps.hold(1);
-  const maker = startCommand(['tokens', 'create', '--name', 'lost'], { env: { DATABASE_URL: postgres.url } });
-  const ended = maker.finished.then(({ err }) => Promise.reject(new Error(err)));
-  await Promise.race([stored, ended]);
-  maker.signal('SIGKILL');
-  expect((await maker.finished).out).toBe('');
   const tokens = (...args: readonly string[]) =>
     runCommand(['tokens', ...args], { env: { DATABASE_URL: auth.database.url } });
-  const [id = ''] = /\S+(?=.*lost)/.exec((await tokens('list')).out) ?? [];
-  expect((await tokens('revoke', id)).out).toMatch(/Revoked: .*lost/);
-  expect((await tokens('create', '--name', 'lost')).out).toMatch(/sbp_[0-9a-f]{40}/);
+  let stored = 0;
+  for (let step = 1; ; step += 1) {
+    const held = steps.hold(step);
+    const maker = startCommand(['tokens', 'create', '--name', 'lost'], { env: { DATABASE_URL: postgres.url } });
+    const shown = await Promise.race([held.then(() => null), maker.finished]);
+    if (shown !== null) {
+      expect(shown).toMatchObject({ out: expect.stringMatching(/^sbp_[0-9a-f]{40}$/m), code: 0 });
+      break;
+    }
+    maker.signal('SIGKILL');
+    expect((await maker.finished).out).toBe('');
+    await rolledBack();
+    const [id] = /^\S+(?=.*lost)/m.exec((await tokens('list')).out) ?? [];
+    if (id === undefined) continue;
+    stored += 1;
+    expect((await tokens('revoke', id)).out).toMatch(/Revoked: .*lost/);
+  }
+  expect(stored).toBeGreaterThan(0);
 });
