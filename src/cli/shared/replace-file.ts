@@ -2,6 +2,7 @@
  * Replaces a file with secrets as a whole: who looks at it reads the text before or the text after. Whoever could read it still can: it keeps
  * its owner, and its group where that may read it. Where that is not allowed, nothing is written.
  */
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   fchmodSync,
@@ -25,7 +26,8 @@ import { CommandError, failCommand } from './command.ts';
 export function replaceFile(path: string, text: string): void {
   try {
     const target = realPath(path);
-    const made = join(dirname(target), `.${basename(target)}.${process.pid}`);
+    // Not by the process id, which a killed one in a container may have had as well.
+    const made = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
     try {
       const file = openSync(made, 'wx', 0o600);
       try {
