@@ -343,8 +343,9 @@ function newPassword({ random }: Person): string {
   return `password ${random.int(0, 1_000_000_000)}`;
 }
 
+/** Without a word of six digits, which would be read as the code of an email that names the address. */
 function newAddress(person: Person): string {
-  return `${person.name}.${person.generation}.${person.random.int(0, 1_000_000_000)}@storm.test`;
+  return `${person.name}.${person.generation}.r${person.random.int(0, 1_000_000_000)}@storm.test`;
 }
 
 /** Whether a flow is for somebody in this state. */

@@ -108,7 +108,7 @@ export async function useToken(
   const [first] = accepted;
   if (first === undefined) {
     if (failures.every((failure) => failure instanceof Refused))
-      violation(person, 'a token that nobody had used was refused');
+      violation(person, `a token that nobody had used was refused: ${JSON.stringify({ ...email, address, places })}`);
     throw failures.find((failure) => failure instanceof Lost) ?? failures[0];
   }
   if (random.chance(0.3)) await useAgain(person, email, address);
