@@ -26,7 +26,7 @@ const cellsOf = (page: Page, index: number) =>
     .allTextContents();
 
 test('a table is found, its rows are ordered by a head and seen as another caller, and the address says it all', async () => {
-  const { page, foreign, problems } = await studio.visit('data');
+  const { page, foreign, problems } = await studio.visit('data?as=anon');
   const tables = page.getByRole('navigation', { name: 'Tables' });
   await tables.getByRole('searchbox').fill('prod');
   expect(await tables.getByRole('listitem').allTextContents()).toEqual([
@@ -55,6 +55,37 @@ test('a table is found, its rows are ordered by a head and seen as another calle
     .waitFor();
   await expect.poll(() => page.url()).toBe(address);
   expect({ foreign, problems }).toEqual({ foreign: [], problems: [] });
+});
+
+test('begins as the first role that sees something, and then as the one that was chosen, but never as one that may do more; GraphQL is not concerned', async () => {
+  await studio.database.query(`
+    create table leaflet (id int primary key); insert into leaflet values (1); grant select on leaflet to anon, authenticated;
+    create table sealed (id int primary key); grant select on sealed to service_role`);
+  const { page, problems } = await studio.visit('data');
+  const seenAs = () => expect.poll(() => new URL(page.url()).searchParams.get('as'));
+  const isChosen = (role: string) => page.getByRole('radio', { name: role, exact: true }).isChecked();
+  await page.getByRole('link', { name: 'Sealed', exact: true }).waitFor();
+  await seenAs().toBe('service');
+  await followMenu(page, 'GraphQL');
+  await page.locator('.graphiql-container').waitFor();
+  expect([await isChosen('anon'), await isChosen('service_role')]).toEqual([true, false]);
+  await followMenu(page, 'Data');
+  await seenAs().toBe('service');
+  await page.goto(`${studio.url}/studio/data/Leaflet`);
+  await grid(page, 'Leaflet').getByRole('row', { name: /^1/ }).waitFor();
+  await seenAs().toBe('authenticated');
+  // What was found is not what somebody chose.
+  await page.goto(`${studio.url}/studio/data`);
+  await seenAs().toBe('service');
+  await page.getByRole('radio', { name: 'anon' }).click();
+  await page.getByRole('link', { name: 'Sealed', exact: true }).waitFor({ state: 'detached' });
+  await page.goto(`${studio.url}/studio/data/Sealed`);
+  await page.getByRole('heading', { name: 'anon does not see Sealed' }).waitFor();
+  await page.goto(`${studio.url}/studio/data/Sealed?as=service`);
+  await page.getByRole('heading', { name: 'No rows yet' }).waitFor();
+  await page.goto(`${studio.url}/studio/data`);
+  await seenAs().toBe('anon');
+  expect(problems).toEqual([]);
 });
 
 test('rows are scrolled through by keys, each page after the cursor of the last, and the last ones in the other order; only rows in sight are in the page', async () => {
@@ -165,6 +196,7 @@ test('a row is edited, undone, changed by somebody else meanwhile, inserted with
 
   await page.keyboard.press('Shift+Enter');
   const fresh = page.getByRole('complementary', { name: 'New Task' });
+  await fresh.getByText('As service_role').waitFor();
   await fresh.getByLabel('id').fill('1');
   await fresh.getByLabel('title').fill('Second');
   await fresh.getByRole('button', { name: 'Insert' }).click();
@@ -183,6 +215,7 @@ test('a row is edited, undone, changed by somebody else meanwhile, inserted with
   await page.keyboard.press('Control+Home');
   await page.keyboard.press('Delete');
   const asked = page.getByRole('dialog', { name: 'Delete 1 row of Task?' });
+  await asked.getByText('As service_role').waitFor();
   await asked.getByRole('button', { name: 'Delete 1 row' }).click();
   await page.getByText('Deleted 1 row.').waitFor();
   expect(await stored()).toMatchObject([{ id: 1 }]);

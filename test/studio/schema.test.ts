@@ -56,16 +56,18 @@ describe('the schema', () => {
   test('in a database without tables, has the statements that make the first', async () => {
     const { database } = studio;
     await database.query(
-      'alter schema public rename to put_aside; create schema public; grant usage on schema public to anon',
+      'alter schema public rename to put_aside; create schema public; grant usage on schema public to anon, authenticated, service_role',
     );
     onTestFinished(async () => {
       await database.query('drop schema public cascade; alter schema put_aside rename to public');
     });
     const { page } = await studio.visit('data', { permissions: ['clipboard-read', 'clipboard-write'] });
-    await page.getByRole('link', { name: 'Hidden from anon: tables, columns, functions 0' }).click();
+    await page.getByRole('link', { name: 'Hidden from service_role: tables, columns, functions 0' }).click();
     await page.getByRole('button', { name: /^Copy create table note/ }).click();
     await database.query(await page.evaluate(() => navigator.clipboard.readText()));
     await page.evaluate(() => dispatchEvent(new Event('focus')));
+    await list(page).getByRole('link', { name: 'note' }).waitFor();
+    await page.getByRole('radio', { name: 'anon' }).check();
     await list(page).getByRole('link', { name: 'note' }).waitFor();
   });
 

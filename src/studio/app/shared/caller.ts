@@ -1,5 +1,6 @@
 /** The caller of operations. Operators need no service key: a path of the studio takes their access token. */
 import type { OperatorToken } from '../../../auth/answers/operator-token.ts';
+import type { StudioProject } from '../../routes/studio-project.ts';
 import { ApiError, bearer } from './api.ts';
 import { apiKeys } from './keys.ts';
 import { session } from './session.ts';
@@ -16,13 +17,21 @@ export type Caller =
 /** Made with the session's access token, and dropped with it. */
 const tokens = new Map<string, OperatorToken>();
 
-/** The caller selected in this visit. */
-export const chosenCaller: Store<Caller> = createStore<Caller>({ kind: 'anon' });
+/** As whom each page runs operations in this visit; null: not chosen yet. What was chosen on one holds for no other. */
+export const callersOfVisit: { readonly [page in 'data' | 'graphql']: Store<Caller | null> } = {
+  data: createStore<Caller | null>(null),
+  graphql: createStore<Caller | null>(null),
+};
 session.subscribe(() => {
-  if (session.get().kind === 'none') chosenCaller.set({ kind: 'anon' });
+  if (session.get().kind === 'none') for (const caller of Object.values(callersOfVisit)) caller.set(null);
   // Tokens made with one access token must not be used with another.
   tokens.clear();
 });
+
+/** The role of a caller. That of a user is the role of most users. */
+export function roleOf({ kind }: Caller, { anon, authenticated, service }: StudioProject['roles']): string {
+  return { anon, authenticated, user: authenticated, service }[kind];
+}
 
 /** The credentials of a request, and its claims. */
 export interface Credentials {

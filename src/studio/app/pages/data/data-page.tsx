@@ -1,14 +1,14 @@
 /** The Data page: the rows of a table as a caller of one's choice sees and changes them, through the API. */
-import { useEffect, useMemo } from 'react';
+import { useMemo } from 'react';
+import type { StudioProject } from '../../../routes/studio-project.ts';
 import { CallerChoice } from '../../components/caller-choice.tsx';
 import { OperatorsOnly, Waiting } from '../../components/problem.tsx';
-import { type Caller, chosenCaller } from '../../shared/caller.ts';
 import { useCommands } from '../../shared/commands.ts';
-import { useRoleSchema } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
-import { placeOf, useDataPlace } from './data-place.ts';
+import { type DataPlace, placeOf, useAskedPlace } from './data-place.ts';
+import { remember, useSeenAs } from './seen-as.ts';
 import { placeOfTable, TableNav } from './table-nav.tsx';
 import { TableView } from './table-view.tsx';
 import './data.css';
@@ -18,27 +18,16 @@ export function DataPage() {
   const now = useStore(session);
   if (now.kind === 'none') return null;
   if (!now.project.scopes.includes('project:operate')) return <OperatorsOnly />;
-  return <Data roles={now.project.roles} />;
+  return <Data project={now.project} />;
 }
 
-interface Roles {
-  readonly anon: string;
-  readonly authenticated: string;
-  readonly service: string;
-}
-
-function roleOf({ kind }: Caller, { anon, authenticated, service }: Roles): string {
-  return { anon, authenticated, user: authenticated, service }[kind];
-}
-
-function Data({ roles }: { readonly roles: Roles }) {
-  const place = useDataPlace();
-  const { table, caller } = place;
-  const { value: schema, problem } = useRoleSchema(roleOf(caller, roles));
+function Data({ project }: { readonly project: StudioProject }) {
+  const asked = useAskedPlace();
+  const { caller, schema, problem } = useSeenAs(asked, project);
+  const place: DataPlace = { ...asked, caller };
+  const { table } = place;
   const as = JSON.stringify(caller);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a caller equal to the last one is a new object
-  useEffect(() => chosenCaller.set(caller), [as]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: as above
   const commands = useMemo(
     () =>
       (schema?.tables ?? []).map(({ name, object }) => ({
@@ -46,7 +35,7 @@ function Data({ roles }: { readonly roles: Roles }) {
         title: `Table ${name}`,
         part: 'Data',
         words: object,
-        run: () => goTo(placeOfTable({ ...place, caller }, name)),
+        run: () => goTo(placeOfTable(place, name)),
       })),
     [schema, as],
   );
@@ -58,7 +47,7 @@ function Data({ roles }: { readonly roles: Roles }) {
         <CallerChoice
           caller={caller}
           onChoose={(other) => {
-            if (goTo(placeOf({ ...place, caller: other }), { replace: true })) chosenCaller.set(other);
+            if (goTo(placeOf({ ...place, caller: other }), { replace: true })) remember(project.ref, other);
           }}
         />
       </header>

@@ -1,8 +1,7 @@
 /** Addresses of the page Data: `data/Product?order=-price&filter=[["stock","gt","0"]]&as=service&row=7`. */
 import type { Direction } from '../../components/data-table.tsx';
-import { type Caller, chosenCaller } from '../../shared/caller.ts';
+import type { Caller } from '../../shared/caller.ts';
 import { usePlace } from '../../shared/router.ts';
-import { useStore } from '../../shared/store.ts';
 
 /** A condition: a path of fields such as `price` or `reviews.some.rating`, an operator of the filter, and its operand as text. */
 export interface Condition {
@@ -29,6 +28,9 @@ export interface DataPlace {
   readonly isLive: boolean;
 }
 
+/** An address; null: it does not say the caller. */
+export type AskedPlace = Omit<DataPlace, 'caller'> & { readonly caller: Caller | null };
+
 /** A cell whose field gets the keyboard; another object for each time. */
 export interface CellOpening {
   readonly column: string;
@@ -39,17 +41,16 @@ export interface CellOpening {
 /** The key of a row that is not there yet: no key is empty. */
 export const newRow = '';
 
-/** Hook: the present place. Without a caller in the address, it is the one selected in this visit. */
-export function useDataPlace(): DataPlace {
+/** Hook: what the address says. */
+export function useAskedPlace(): AskedPlace {
   const { segments, query } = usePlace();
-  const chosen = useStore(chosenCaller);
   const order = query.get('order');
   const as = query.get('as');
   return {
     table: segments[1] ?? null,
     order: order !== null && /^-?\w+$/.test(order) ? readOrder(order) : null,
     filter: readFilter(query.get('filter')),
-    caller: as === null ? chosen : callerOf(as),
+    caller: as === null ? null : callerOf(as),
     row: query.get('row'),
     isLive: query.has('live'),
   };

@@ -3,6 +3,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { say } from '../../components/toasts.tsx';
 import { ApiError } from '../../shared/api.ts';
 import { useTask } from '../../shared/requests.ts';
+import { AsCaller } from './as-caller.tsx';
 import { Refusal } from './refusal.tsx';
 import { keyOf, type Row } from './row-key.ts';
 import type { Rows } from './use-rows.ts';
@@ -56,6 +57,7 @@ export function DeleteDialog({ target, chosen, rows, onClose, onDeleted }: Delet
       {back === null && <p>This cannot be undone: the database makes the key.</p>}
       <Refusal problem={problem} />
       <div className="row end">
+        <AsCaller target={target} />
         <button type="button" onClick={onClose}>
           Cancel
         </button>

@@ -6,6 +6,7 @@ import { Rows } from '../../components/rows.tsx';
 import { say } from '../../components/toasts.tsx';
 import { ApiError } from '../../shared/api.ts';
 import { OperationError } from '../../shared/graphql.ts';
+import { AsCaller } from './as-caller.tsx';
 import { textOf } from './cell.tsx';
 import { saveFile, toText } from './export-rows.ts';
 import { type FileFault, type FileRows, readFileRows } from './read-file.ts';
@@ -124,6 +125,7 @@ export function ImportDialog({ target, onInserted, onClose }: ImportDialogProps)
         </ul>
       )}
       <div className="row end">
+        <AsCaller target={target} />
         {left.length > 0 && (
           <button type="button" onClick={() => saveFile(`${table.name}-left.csv`, toText(table, left, 'csv'))}>
             Save what is left ({rowsOf(left.length)})

@@ -7,6 +7,7 @@ import { OperationError } from '../../shared/graphql.ts';
 import { useTask } from '../../shared/requests.ts';
 import type { RoleSchema, TableColumn } from '../../shared/role-schema.ts';
 import { useUnsaved } from '../../shared/unsaved.ts';
+import { AsCaller } from './as-caller.tsx';
 import type { CellOpening, DataPlace } from './data-place.ts';
 import { type FieldText, textOfKey, toFieldText } from './field-text.ts';
 import { describeLacks, lacksOf } from './lacks.ts';
@@ -255,6 +256,7 @@ export function RowForm(props: RowFormProps) {
           }
         />
         <div className="row end">
+          {mayWrite && <AsCaller target={target} />}
           {onDelete !== null && (
             <button type="button" className="danger" onClick={onDelete}>
               Delete

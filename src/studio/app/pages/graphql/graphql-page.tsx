@@ -5,7 +5,7 @@ import type { StudioProject } from '../../../routes/studio-project.ts';
 import { CallerChoice } from '../../components/caller-choice.tsx';
 import { OperatorsOnly } from '../../components/problem.tsx';
 import { type ApiError, outage } from '../../shared/api.ts';
-import { type Caller, chosenCaller } from '../../shared/caller.ts';
+import { type Caller, callersOfVisit, roleOf } from '../../shared/caller.ts';
 import { useRoleSdl } from '../../shared/role-sdl.ts';
 import { session, useMayOperate } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
@@ -16,6 +16,9 @@ import { type Operation, PlanPanel } from './plan-panel.tsx';
 const load = () => import('./graphiql-editor.tsx');
 const Editor = lazy(async () => ({ default: (await load()).GraphiqlEditor }));
 
+/** What the page runs may write: it begins with the least. */
+const visitor: Caller = { kind: 'anon' };
+
 /** The page. */
 export function GraphqlPage() {
   const now = useStore(session);
@@ -25,7 +28,7 @@ export function GraphqlPage() {
 }
 
 function Graphql({ project }: { readonly project: StudioProject }) {
-  const caller = useStore(chosenCaller);
+  const caller = useStore(callersOfVisit.graphql) ?? visitor;
   const [last, setLast] = useState<Operation | null>(null);
   const [showsPlan, setShowsPlan] = useState(false);
   const [problem, setProblem] = useState<ApiError | null>(null);
@@ -36,7 +39,7 @@ function Graphql({ project }: { readonly project: StudioProject }) {
   const told = useStore(outage) === null ? (problem ?? read.problem) : null;
   const choose = (chosen: Caller): void => {
     setProblem(null);
-    chosenCaller.set(chosen);
+    callersOfVisit.graphql.set(chosen);
   };
   return (
     <div className="graphql">
@@ -62,9 +65,4 @@ function Graphql({ project }: { readonly project: StudioProject }) {
       {showsPlan && <PlanPanel operation={last} onClose={() => setShowsPlan(false)} />}
     </div>
   );
-}
-
-/** The schema of a user is that of the role of most users. */
-function roleOf({ kind }: Caller, { anon, authenticated, service }: StudioProject['roles']): string {
-  return { anon, authenticated, user: authenticated, service }[kind];
 }

@@ -1,7 +1,10 @@
 /** Objects that a role does not see, why, and the statement that would change it. The studio never runs them. */
 import { useEffect, useRef } from 'react';
+import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import { Statement } from '../../components/statement.tsx';
 import { type Missing, partMissing, type RoleSchema } from '../../shared/role-schema.ts';
+import { session } from '../../shared/session.ts';
+import { useStore } from '../../shared/store.ts';
 
 /** Reasons with their fixes. */
 export function MissingList({ missing }: { readonly missing: readonly Missing[] }) {
@@ -103,12 +106,13 @@ function MissingGroup({ title, note, missing, isOpen }: MissingGroupProps) {
 
 /** For a database without tables. */
 function FirstTable({ role }: { readonly role: string }) {
-  const grantee = /^[a-z_][a-z0-9_]*$/.test(role) ? role : `"${role.replaceAll('"', '""')}"`;
+  const now = useStore(session);
+  const grantees = new Set([...(now.kind === 'none' ? [] : Object.values(now.project.roles)), role]);
   const statements = [
     'create table note (id bigint generated always as identity primary key, body text);',
     'alter table note enable row level security;',
     'create policy everyone_reads on note for select using (true);',
-    `grant select on note to ${grantee};`,
+    `grant select on note to ${[...grantees].map(quoteName).join(', ')};`,
   ];
   return (
     <>
