@@ -189,6 +189,23 @@ test('what is typed right after Ctrl+K is looked for, also before the code of th
   await page.locator('[data-wanted="true"]').getByLabel('Shortest password').waitFor();
 });
 
+test('tables are found by the words of their names in SQL, on Data and on Access', async () => {
+  const { page } = await studio.visit('data?as=service');
+  const finds = async (option: string) => {
+    for (const typed of ['order_line', 'public.order_line', 'line', 'order public']) {
+      await page.keyboard.press('Control+k');
+      await page.locator('input.palette-input').fill(typed);
+      await page.getByRole('option', { name: option, exact: true }).waitFor();
+      await page.keyboard.press('Escape');
+    }
+  };
+  await page.getByRole('link', { name: 'OrderLine', exact: true }).waitFor();
+  await finds('Table OrderLine');
+  await page.goto(`${studio.url}/studio/access`);
+  await page.getByRole('grid', { name: 'Tables and roles' }).waitFor();
+  await finds('public.order_line');
+});
+
 test('Enter before the code of the palette is there runs the first that is found', async () => {
   const { page } = await studio.visit('home', { isFirst: true });
   await page.getByRole('heading', { name: 'Home' }).waitFor();

@@ -122,12 +122,15 @@ function partsOf(commands: readonly Command[]): readonly Part[] {
   return [...Map.groupBy(commands, ({ part }) => part)].map(([value, items]) => ({ value, items }));
 }
 
-/** Each word that is wanted begins a word of it; `OrderLine` has two. */
+/** What a word stands behind: those of names in SQL, too. */
+const starts = [' ', '.', '_', '"'];
+
+/** Each word that is wanted begins a word of it: `OrderLine` has two, and `public.order_line` three. */
 function isFound({ title, part, words = '' }: Command, wanted: string): boolean {
   const all = ` ${title} ${title.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')} ${part} ${words}`.toLowerCase();
   return wanted
     .trim()
     .toLowerCase()
     .split(/\s+/)
-    .every((word) => all.includes(` ${word}`));
+    .every((word) => starts.some((start) => all.includes(`${start}${word}`)));
 }
