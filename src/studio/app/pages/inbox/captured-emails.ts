@@ -19,34 +19,30 @@ const pauseMs = 1000;
 const replacedPauseMs = 5000;
 
 /** The server's limit. */
-const maxEmails = 200;
+export const maxEmails = 200;
 
-/** @param to Only emails to this address; null: all. */
-export function useInbox(to: string | null): InboxState {
+/** Hook: all of them. */
+export function useInbox(): InboxState {
   const [state, setState] = useState<InboxState>({ emails: null, refusal: null });
   const now = useStore(session);
   const token = now.kind === 'none' ? null : now.token;
   // A browser has few connections per server; hidden tabs hold none.
   const isVisible = useVisibility();
-  const known = useRef<Known>({ of: '', emails: null });
+  const known = useRef<Known>({ of: null, emails: null });
   useEffect(() => {
-    const of = JSON.stringify([to, token]);
-    if (known.current.of !== of) known.current = { of, emails: null };
+    if (known.current.of !== token) known.current = { of: token, emails: null };
     if (!isVisible) return;
     const leaving = new AbortController();
     let timer: ReturnType<typeof setTimeout>;
     const wait = async (): Promise<void> => {
       let isReplaced = false;
       try {
-        const query = new URLSearchParams({
-          after: String(known.current.emails?.[0]?.id ?? 0),
-          ...(to !== null && { to }),
-        });
+        const query = new URLSearchParams({ after: String(known.current.emails?.[0]?.id ?? 0) });
         const headers = token === null ? {} : bearer(token);
         for await (const text of openEvents(`/studio/inbox.events?${query}`, headers, leaving.signal)) {
           const fresh = JSON.parse(text) as readonly CapturedEmail[];
           const emails = [...fresh, ...(known.current.emails ?? [])].slice(0, maxEmails);
-          known.current = { of, emails };
+          known.current = { of: token, emails };
           setState({ emails, refusal: null });
         }
       } catch (error) {
@@ -54,7 +50,7 @@ export function useInbox(to: string | null): InboxState {
         if (!(error instanceof ApiError)) throw error;
         // The frame reports an unreachable server; the content stays. After a refusal, it is read again.
         if (error.status !== 0 && error.status < 500) {
-          known.current = { of, emails: null };
+          known.current = { of: token, emails: null };
           setState({ emails: null, refusal: error });
         }
         // Only a new token helps.
@@ -68,13 +64,13 @@ export function useInbox(to: string | null): InboxState {
       leaving.abort();
       clearTimeout(timer);
     };
-  }, [to, token, isVisible]);
+  }, [token, isVisible]);
   return state;
 }
 
 interface Known {
-  /** Key of the request. */
-  readonly of: string;
+  /** The token that they were read with. */
+  readonly of: string | null;
   readonly emails: readonly CapturedEmail[] | null;
 }
 

@@ -11,7 +11,7 @@ import { SignInCard } from '../../components/sign-in.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { emailTitle } from '../../shared/email-title.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
-import { useInbox } from './captured-emails.ts';
+import { maxEmails, useInbox } from './captured-emails.ts';
 import './inbox.css';
 
 type View = 'html' | 'text' | 'source';
@@ -26,7 +26,9 @@ const views: readonly Tab<View>[] = [
 export function InboxPage() {
   const { query } = usePlace();
   const to = query.get('to');
-  const { emails, refusal } = useInbox(to);
+  const { emails: all, refusal } = useInbox();
+  const wanted = (to ?? '').trim().toLowerCase();
+  const emails = all?.filter((email) => email.to.toLowerCase().includes(wanted)) ?? null;
   if (refusal?.status === 401) {
     return (
       <div className="sign-in">
@@ -48,7 +50,7 @@ export function InboxPage() {
         <SearchForm
           label="Filter by recipient"
           value={to ?? ''}
-          onSearch={(wanted) => goTo(placeOf(wanted === '' ? null : wanted, null))}
+          onType={(text) => goTo(placeOf(text === '' ? null : text, null), { replace: true })}
         />
       </header>
       {refusal !== null ? (
@@ -58,7 +60,7 @@ export function InboxPage() {
       ) : emails === null ? (
         <p className="loading">Loading emails …</p>
       ) : emails.length === 0 ? (
-        <Nothing isEmpty to={to} />
+        <Nothing isEmpty to={to} isFull={all !== null && all.length >= maxEmails} />
       ) : (
         <Emails emails={emails} to={to} id={query.get('id')} />
       )}
@@ -86,7 +88,11 @@ function Emails({ emails, to, id }: EmailsProps) {
           ))}
         </ol>
       </section>
-      {shown === null ? <Nothing isEmpty={false} to={to} /> : <Email key={shown.id} email={shown} to={to} />}
+      {shown === null ? (
+        <Nothing isEmpty={false} to={to} isFull={false} />
+      ) : (
+        <Email key={shown.id} email={shown} to={to} />
+      )}
     </div>
   );
 }
@@ -126,10 +132,17 @@ function Entry({ email, to, isShown }: EntryProps) {
   );
 }
 
-function Nothing({ isEmpty, to }: { readonly isEmpty: boolean; readonly to: string | null }) {
+interface NothingProps {
+  readonly isEmpty: boolean;
+  readonly to: string | null;
+  /** There may be older ones. */
+  readonly isFull: boolean;
+}
+
+function Nothing({ isEmpty, to, isFull }: NothingProps) {
   if (!isEmpty) return <Problem title="This email no longer exists">Choose another email.</Problem>;
   return (
-    <Empty title={to === null ? 'No email yet' : `No emails to ${to}`}>
+    <Empty title={to === null ? 'No email yet' : `No email to “${to}”`}>
       {to === null ? (
         <>
           <p>
@@ -141,9 +154,12 @@ function Nothing({ isEmpty, to }: { readonly isEmpty: boolean; readonly to: stri
           </Link>
         </>
       ) : (
-        <Link className="button" to={placeOf(null, null)}>
-          Show all emails
-        </Link>
+        <>
+          {isFull && <p>The page has the newest {maxEmails} emails.</p>}
+          <Link className="button" to={placeOf(null, null)}>
+            Show all emails
+          </Link>
+        </>
       )}
     </Empty>
   );
