@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shellCall } from '../../src/cli/shared/shell-call.ts';
+import { sqlTokenCommand, tokenCommand } from '../../src/studio/app/shared/token-commands.ts';
 import { sources } from '../support/bundle-programs.ts';
 import { runCommand, temporaryDirectory } from './run-command.ts';
 import { addressesIn, start } from './start-project.ts';
@@ -54,7 +55,8 @@ test('commands for a local project are told on its machine, and make a token tha
   expect(await entry({ 'x-forwarded-for': '192.0.2.1' })).toEqual({ isLocal: true, shellCall: null });
   const { shellCall: call } = await entry();
 
-  const token = paste(`${call} tokens create --scope database:write,project:operate`).trim();
+  const made = (text: string): string => paste(text.replace('pgreflect', () => call ?? '')).trim();
+  const token = made(sqlTokenCommand(new Date(Date.now() + 86_400_000).toISOString()));
   const [, , , accessToken = ''] = addressesIn(project.command.text());
   const about = async (bearer: string) =>
     (await (await fetch(`${origin}/studio/project`, { headers: { authorization: `Bearer ${bearer}` } })).json()) as {
@@ -63,6 +65,7 @@ test('commands for a local project are told on its machine, and make a token tha
     };
   const { ref, shellCall: told } = await about(accessToken);
   expect(told).toBe(call);
+  expect(await about(made(tokenCommand))).toMatchObject({ ref });
   const ran = await fetch(`${origin}/v1/projects/${ref}/database/statements`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

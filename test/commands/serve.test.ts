@@ -226,7 +226,7 @@ describe('serving', () => {
   test('serving names the project in the address of the management API; changed start values of the auth configuration in the file are in force at once, a broken file changes nothing', async () => {
     const { command, url } = served;
     const [, path = ''] = await command.until(/Management API: \S+(\/v1\/projects\/[0-9a-f]{20}\/config\/auth)/);
-    await command.until(/needs an access token: pgreflect tokens create --scope \S*project:operate\)/);
+    await command.until(/needs an access token: pgreflect tokens create --scope \S*project:operate --expires 12h\)/);
     expect(command.text()).toContain(`Auth: ${url}/auth/v1   (emails without a mail server: ${url}/studio/inbox)\n`);
     expect(command.text()).toContain(`${url}/studio   (needs an access token: ${operatorTokenCommand})`);
     const headers = { authorization: `Bearer ${token}` };

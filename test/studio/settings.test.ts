@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { accessScopes, operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { settingsSections } from '../../src/studio/app/pages/settings/sections.ts';
+import { sqlTokenCommand } from '../../src/studio/app/shared/token-commands.ts';
 import { addToken, ref } from '../management/management.ts';
 import { faultsInBothLooks, onDarkPhone, picture, startStudio, type TestStudio, violations } from './studio.ts';
 
@@ -288,7 +289,11 @@ test('offers no scope and no end that the token in use lacks, and asks for anoth
   const ends = await page.getByLabel('Expires').getByRole('option').allTextContents();
   expect(ends).toEqual(['30 days', expect.stringMatching(/^With your own token: /)]);
   await page.getByLabel('Name').fill('as long as mine');
+  await page.getByText('Scopes that your token lacks').click();
+  const command = (end: string) => page.getByText(sqlTokenCommand(end), { exact: true });
+  await command('30d').waitFor();
   await page.getByLabel('Expires').selectOption({ index: 1 });
+  await command(expiresAt.toISOString()).waitFor();
   await page.getByRole('button', { name: 'Create token' }).click();
   await page.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Revoke … test' }).click();

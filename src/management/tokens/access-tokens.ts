@@ -17,9 +17,9 @@ export const accessScopes = [...usualScopes, 'database:write'] as const;
 /** One of the scopes. */
 export type AccessScope = (typeof accessScopes)[number];
 
-/** Creates a token for all pages of the studio. Its type is the text itself, by which the studio is checked. */
+/** Creates a token for all pages of the studio, which ends: the next one is as easily made. Its type is the text itself, by which the studio is checked. */
 export const operatorTokenCommand =
-  `pgreflect tokens create --scope ${usualScopes.join(',') as Joined<typeof usualScopes>}` as const;
+  `pgreflect tokens create --scope ${usualScopes.join(',') as Joined<typeof usualScopes>} --expires 12h` as const;
 
 type Joined<Names extends readonly string[]> = Names extends readonly [
   infer First extends string,

@@ -1,7 +1,8 @@
 /** Replaces content that cannot be shown, with the reason. */
 import type { ReactNode } from 'react';
 import type { ApiError } from '../shared/api.ts';
-import { tokenCommand, useMayOperate } from '../shared/session.ts';
+import { useMayOperate } from '../shared/session.ts';
+import { tokenCommand } from '../shared/token-commands.ts';
 import { ProjectCommand } from './project-command.tsx';
 
 interface ProblemProps {

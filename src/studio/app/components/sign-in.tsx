@@ -1,8 +1,9 @@
 /** The form for the access token: as its own page, and over a page whose token has expired. */
 import { useEffect, useId, useRef, useState } from 'react';
 import { onSubmit, useTask } from '../shared/requests.ts';
-import { signIn, signOut, tokenCommand } from '../shared/session.ts';
+import { signIn, signOut } from '../shared/session.ts';
 import { useShell } from '../shared/shell.ts';
+import { tokenCommand } from '../shared/token-commands.ts';
 import { Dialog } from './dialog.tsx';
 import { Fault } from './problem.tsx';
 import { ProjectCommand } from './project-command.tsx';
@@ -25,7 +26,8 @@ export function SignInCard({ refusal }: { readonly refusal: string | null }) {
       <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="40" height="40" />
       <h1>Sign in to the studio</h1>
       <p>
-        Use an access token of this project. <code>pgreflect start</code> prints one; this command creates one:
+        Use an access token of this project. <code>pgreflect start</code> prints one; this command creates one for 12
+        hours:
       </p>
       <ProjectCommand text={tokenCommand} />
       <TokenForm refusal={refusal} />

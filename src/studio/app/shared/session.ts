@@ -4,7 +4,6 @@
  *
  * An expired token does not close the page: the session is `expired`, input stays, and a new token continues it.
  */
-import type { operatorTokenCommand } from '../../../management/tokens/access-tokens.ts';
 import type { StudioProject } from '../../routes/studio-project.ts';
 import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer, outage, whenAnswered } from './api.ts';
 import { createStore, type Store, useStore } from './store.ts';
@@ -17,10 +16,6 @@ type Session =
 
 /** The session of this tab. */
 export const session: Store<Session> = createStore<Session>({ kind: 'none' });
-
-/** Creates an access token for all pages. The server's text, which its type checks. */
-export const tokenCommand: typeof operatorTokenCommand =
-  'pgreflect tokens create --scope auth_config:read,auth_config:write,project:read,project:operate';
 
 const storageName = 'pgreflect:access-token';
 

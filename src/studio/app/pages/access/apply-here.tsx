@@ -2,8 +2,9 @@
 import { useState } from 'react';
 import { ProjectCommand } from '../../components/project-command.tsx';
 import { TokenForm } from '../../components/sign-in.tsx';
-import { session, tokenCommand } from '../../shared/session.ts';
+import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
+import { sqlTokenCommand } from '../../shared/token-commands.ts';
 
 /** How long the token is valid. */
 const hours = 12;
@@ -21,7 +22,7 @@ export function ApplyHere() {
         Your access token may not run SQL. This command prints one that may, for {hours} hours; without{' '}
         <code>--expires</code> it would never end. It replaces yours in this tab.
       </p>
-      <ProjectCommand text={`${tokenCommand},database:write --name studio --expires ${hours}h`} />
+      <ProjectCommand text={sqlTokenCommand(`${hours}h`)} />
       <TokenForm key={key} refusal={now === first ? null : 'This access token lacks the scope, too.'} />
     </section>
   );

@@ -4,7 +4,8 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { ProjectCommand } from '../../components/project-command.tsx';
-import { askProject, tokenCommand, useScopes } from '../../shared/session.ts';
+import { askProject, useScopes } from '../../shared/session.ts';
+import { sqlTokenCommand } from '../../shared/token-commands.ts';
 import { possibleEnds, scopes } from './token.ts';
 
 interface CreateDialogProps {
@@ -20,8 +21,9 @@ export function CreateDialog({ latestEnd, onCreated, onClose }: CreateDialogProp
   const own = useScopes();
   const id = useId();
   const [ends] = useState(() => possibleEnds(latestEnd));
+  const [end, setEnd] = useState(0);
   const create = async (fields: Readonly<Record<string, string>>) => {
-    const { expiresAt = null } = ends[Number(fields.end)] ?? {};
+    const { expiresAt = null } = ends[end] ?? {};
     const chosen = scopes.map(({ name }) => name).filter((name) => fields[name] === 'on');
     const body = { name: fields.name, scopes: chosen, expiresAt };
     const answer = await askProject<{ readonly token: string }>('access-tokens', { method: 'POST', body });
@@ -64,20 +66,20 @@ export function CreateDialog({ latestEnd, onCreated, onClose }: CreateDialogProp
           </label>
         ))}
       </fieldset>
-      {scopes.some(({ name }) => !own.includes(name)) && (
-        <details>
-          <summary>Scopes that your token lacks</summary>
-          <ProjectCommand text={`${tokenCommand},database:write`} />
-        </details>
-      )}
       <label htmlFor={`${id}-end`}>Expires</label>
-      <select id={`${id}-end`} name="end">
+      <select id={`${id}-end`} value={end} onChange={({ target }) => setEnd(Number(target.value))}>
         {ends.map(({ title }, index) => (
           <option key={title} value={index}>
             {title}
           </option>
         ))}
       </select>
+      {scopes.some(({ name }) => !own.includes(name)) && (
+        <details>
+          <summary>Scopes that your token lacks</summary>
+          <ProjectCommand text={sqlTokenCommand(ends[end]?.expires ?? null)} />
+        </details>
+      )}
     </FormDialog>
   );
 }

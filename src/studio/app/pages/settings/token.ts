@@ -31,6 +31,8 @@ interface End {
   readonly title: string;
   /** ISO 8601; null: never. */
   readonly expiresAt: string | null;
+  /** The same for the command. */
+  readonly expires: string | null;
 }
 
 /** Expiry dates of a new token. @param latest Expiry of the creating token; null: none. */
@@ -38,8 +40,9 @@ export function possibleEnds(latest: string | null): readonly End[] {
   const ends = lives.map(({ title, days }) => ({
     title,
     expiresAt: new Date(Date.now() + days * dayMs).toISOString(),
+    expires: `${days}d`,
   }));
-  if (latest === null) return [...ends, { title: 'Never', expiresAt: null }];
-  const last = { title: `With your own token: ${momentText(latest)}`, expiresAt: latest };
+  if (latest === null) return [...ends, { title: 'Never', expiresAt: null, expires: null }];
+  const last = { title: `With your own token: ${momentText(latest)}`, expiresAt: latest, expires: latest };
   return [...ends.filter(({ expiresAt }) => new Date(expiresAt) < new Date(latest)), last];
 }
