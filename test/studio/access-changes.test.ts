@@ -242,13 +242,17 @@ test('whose token lacks the scope learns in the dialog how to get one, and appli
   expect(problems).toEqual([]);
 });
 
-test('row security stays in sight beside an open table', async () => {
-  const { page } = await studio.visit('access/public/review?role=anon', { viewport: { width: 1280, height: 800 } });
+test('row security stays in sight beside an open table, which gets the room that is left', async () => {
+  const { page } = await studio.visit('access/public/review?role=anon', { viewport: { width: 1600, height: 1000 } });
   await page.getByRole('heading', { name: 'public.review', exact: true }).waitFor();
   const hidden = () =>
     page
       .getByRole('grid', { name: 'Tables and roles' })
       .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+  const widthOf = (part: string) => page.locator(part).evaluate(({ clientWidth }) => clientWidth);
+  expect(await hidden()).toBe(0);
+  expect(await widthOf('.table-access')).toBeGreaterThan(1.2 * (await widthOf('.access-list')));
+  await page.setViewportSize({ width: 1280, height: 800 });
   expect(await hidden()).toBe(0);
   const letters = page.getByRole('link', { name: /^service_role: read all/ }).first();
   expect(await letters.evaluate((link) => link.scrollWidth > link.parentElement!.clientWidth)).toBe(false);

@@ -193,14 +193,14 @@ const keyOf = ({ schema, name }: AccessTable): string => `${schema}.${name}`;
 
 function Matrix({ overview, tables, chosen, query }: MatrixProps) {
   const isNarrow = useMedia('(width < 800px)');
-  // The table beside it leaves little room, and every column stays in sight.
-  const isTight = useMedia('(width < 1500px)') && chosen !== null;
+  // The table beside it gets the room, and every column stays in sight.
+  const isTight = chosen !== null;
   const isOneSchema = new Set(overview.tables.map(({ schema }) => schema)).size === 1;
   const columns: readonly Column<AccessTable>[] = [
     {
       name: 'table',
       title: 'Table',
-      width: isTight ? 150 : isNarrow || chosen !== null ? 180 : 260,
+      width: isTight ? 150 : isNarrow ? 180 : 260,
       isRowHeader: true,
       cell: (table) => (
         <Link to={placeOf(table, query)} className="cell-link" title={table.object}>
