@@ -119,7 +119,33 @@ test('own rows take the place of what other policies let a role read, and other 
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByText('The statements have run.').waitFor();
   expect([await seen('memo', 'authenticated', ada), await seen('memo', 'anon')]).toEqual([[1], [1, 20]]);
-  await page.getByText('The rows that “everyone_reads for authenticated” lets pass.').waitFor();
+  await page.getByText('The rows that “authenticated reads own rows” lets pass.').waitFor();
+});
+
+test('a rewritten policy gets a name that says what it does, and no two of them the same', async () => {
+  await studio.database.query(`
+    create table page (like memo); insert into page select * from memo; alter table page enable row level security; grant select, insert on page to authenticated;
+    create policy everyone_reads on page for select using (true);
+    create policy signed_in on page for all to authenticated using (id > 0)`);
+  const page = await enter('access/public/page?role=authenticated');
+  const rewrite = async (name: string, way: string) => {
+    await page.getByRole('button', { name: `Rewrite ${name}` }).click();
+    await page.getByRole('menuitem', { name: way, exact: true }).click();
+  };
+  await page.getByRole('button', { name: 'Draft a policy for authenticated' }).click();
+  await rewrite('everyone_reads', 'Own rows only, for every role, also anon');
+  await rewrite('signed_in', 'Own rows only');
+  await page.getByRole('button', { name: 'Undo everyone_reads' }).click();
+  await rewrite('everyone_reads', 'Own rows only, for authenticated alone');
+  await page.getByRole('button', { name: 'Review 3 changes' }).click();
+  expect((await statementsOf(page)).map((text) => /create policy .* on/.exec(text)?.[0])).toEqual([
+    'create policy "authenticated reads own rows" on',
+    'create policy "authenticated reads and writes own rows" on',
+    'create policy "authenticated reads own rows 2" on',
+  ]);
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The statements have run.').waitFor();
+  expect(await seen('page', 'authenticated', ada)).toEqual([1]);
 });
 
 test('a new policy beside one that lets all rows pass is told to change nothing, before it is applied, with the way out', async () => {

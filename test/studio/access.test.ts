@@ -5,7 +5,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import type { AccessOverview } from '../../src/management/access/access-schemas.ts';
 import { accessScopes, usualScopes } from '../../src/management/tokens/access-tokens.ts';
 import { formatCondition } from '../../src/studio/app/components/format-sql.ts';
-import { draftPolicy } from '../../src/studio/app/pages/access/policy-draft.ts';
+import { draftChange } from '../../src/studio/app/pages/access/policy-draft.ts';
 import { addToken, ref } from '../management/management.ts';
 import {
   accessToken,
@@ -186,10 +186,17 @@ test('a draft lets the rows of the caller pass where policies, columns or foreig
   const overview = (await response.json()) as AccessOverview;
   const role = overview.roles.find(({ name }) => name === 'authenticated')!;
   const draft = (name: string, action: 'select' | 'insert' | 'update', anon = 'anon') =>
-    draftPolicy(
-      { overview, table: overview.tables.find((table) => table.name === name)!, role, anon, format: formatCondition },
+    draftChange(
+      {
+        overview,
+        table: overview.tables.find((table) => table.name === name)!,
+        role,
+        anon,
+        format: formatCondition,
+        changes: [],
+      },
       action,
-    );
+    ).sql;
   const drafts = {
     keeper: draft('pet', 'select'),
     profile: draft('essay', 'update'),
@@ -293,7 +300,7 @@ test('who narrows what is read learns that policies add up, and whom a rewrite c
     [
       '-- Add other roles of the database that need the policy.',
       'alter policy published on public.notice to anon;',
-      'create policy "published for authenticated" on public.notice',
+      'create policy "authenticated reads some rows" on public.notice',
       '  for select to authenticated',
       '  using (state = 2);',
     ].join('\n'),

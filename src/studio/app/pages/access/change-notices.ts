@@ -58,7 +58,7 @@ function addition(
     ? `This changes nothing: ${names} ${does} all rows already.`
     : `This only adds rows: ${names} ${does} others already.`;
   const ways = others.flatMap((policy) => {
-    const [narrowest] = policyChanges({ overview, table, role, anon }, policy);
+    const [narrowest] = policyChanges({ overview, table, role, anon, changes }, policy);
     return narrowest === undefined ? [] : [{ title: dropTitle(policy.name, narrowest), change: narrowest.drop }];
   });
   const beyond = others.some(({ command }) => command === 'all') ? ' It decides for every action.' : '';

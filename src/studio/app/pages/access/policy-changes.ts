@@ -2,7 +2,7 @@
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
 import { type Action, isUnderPolicies, printPolicy } from './access-words.ts';
-import { type DraftOf, draftChange, isOwn, leansOn, ownRowsFor, unusedName } from './policy-draft.ts';
+import { type DraftOf, draftChange, isOwn, leansOn, nameOf, ownRowsFor, unusedName } from './policy-draft.ts';
 import { tableChange } from './privilege-changes.ts';
 import type { SqlChange } from './sql-changes.ts';
 
@@ -32,46 +32,60 @@ export function policyChanges(of: DraftOf, policy: AccessPolicy): readonly Polic
     ? roles.filter((each) => each !== role && isUnderPolicies(table, each)).map(({ name }) => name)
     : policy.roles.filter((name) => name !== role.name);
   const drop = `drop policy ${quoteName(policy.name)} on ${table.object};`;
-  const all = wayOf(of, policy, drop, policy, {
+  const all = wayOf(of, policy, {
     title: titleOf(policy, others, isPublic),
     concernsOthers: others.length > 0,
+    isAlone: false,
+    leave: drop,
   });
   if (others.length === 0 || !(isPublic || policy.roles.includes(role.name))) return [all];
   const leave = [
     ...(isPublic ? ['-- Add other roles of the database that need the policy.'] : []),
     `alter policy ${quoteName(policy.name)} on ${table.object} to ${others.map(quoteName).join(', ')};`,
   ].join('\n');
-  const own = { ...policy, name: unusedName(table, `${policy.name} for ${role.name}`), roles: [role.name] };
-  return [wayOf(of, policy, leave, own, { title: `For ${role.name} alone`, concernsOthers: false }), all];
+  return [wayOf(of, policy, { title: `For ${role.name} alone`, concernsOthers: false, isAlone: true, leave }), all];
 }
 
-/** @param leave Takes the policy away. @param next What comes in its place. */
-function wayOf(
-  of: DraftOf,
-  policy: AccessPolicy,
-  leave: string,
-  next: AccessPolicy,
-  whom: Pick<PolicyChange, 'title' | 'concernsOthers'>,
-): PolicyChange {
-  const { overview, table, format } = of;
+interface Whom extends Pick<PolicyChange, 'title' | 'concernsOthers'> {
+  /** Others keep the policy. */
+  readonly isAlone: boolean;
+  /** Takes the policy away. */
+  readonly leave: string;
+}
+
+function wayOf(of: DraftOf, policy: AccessPolicy, { isAlone, leave, ...whom }: Whom): PolicyChange {
+  const { overview, table, role, format } = of;
   const key = policyKey(table, policy.name);
-  const rewrite = (wanted: AccessPolicy) => `${leave}\n${printPolicy(table, wanted, format)}`;
+  const roles = isAlone ? [role.name] : policy.roles;
+  /** The name says what it does now. */
+  const rewrite = (wanted: AccessPolicy, rows: string): string => {
+    const dropped = isAlone ? null : policy;
+    const name =
+      wanted === dropped ? policy.name : unusedName(of, nameOf(roles, policy.command, rows), { key, dropped });
+    return `${leave}\n${printPolicy(table, { ...wanted, name, roles }, format)}`;
+  };
   const condition = policy.isPermissive && !isOwn(of, policy) ? ownRowsFor(of) : null;
   const clauses = policy.command === 'insert' ? { using: null, check: condition } : { using: condition, check: null };
   return {
     ...whom,
-    rewrite: { key, sql: rewrite(next), words: `“${policy.name}” rewritten` },
+    rewrite: { key, sql: rewrite(policy, rowsOf(of, policy)), words: `“${policy.name}” rewritten` },
     own:
       condition === null
         ? null
         : {
             key,
-            sql: rewrite({ ...next, ...clauses }),
+            sql: rewrite({ ...policy, ...clauses }, 'own'),
             words: `“${policy.name}” for own rows only`,
             leansOn: leansOn(overview, condition),
           },
     drop: { key, sql: leave, words: `“${policy.name}” dropped` },
   };
+}
+
+function rowsOf(of: DraftOf, policy: AccessPolicy): string {
+  if (!policy.isPermissive) return 'only some';
+  if (isOwn(of, policy)) return 'own';
+  return [policy.using, policy.check].every((condition) => condition === null || condition === 'true') ? 'all' : 'some';
 }
 
 /** What leaves a role its own rows alone; null: it has no others, or other roles or actions would lose theirs. */

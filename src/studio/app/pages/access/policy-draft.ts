@@ -16,14 +16,11 @@ export interface DraftOf {
   readonly anon: string;
   /** Of conditions, with their parentheses. */
   readonly format?: ((condition: string) => string) | undefined;
+  /** What is collected so far. */
+  readonly changes: readonly SqlChange[];
 }
 
 const caller = '(select auth.uid())';
-
-/** The statement. */
-export function draftPolicy(of: DraftOf, action: Action): string {
-  return draftChange(of, action).sql;
-}
 
 /** What a new policy for an action is collected under. */
 export function draftKey({ object }: AccessTable, role: AccessRole, action: Action): string {
@@ -35,15 +32,16 @@ export function draftChange(of: DraftOf, action: Action): SqlChange {
   const { overview, table, role, format = inParentheses } = of;
   const isThere = table.policies.some((policy) => ['all', action].includes(policy.command) && isOwn(of, policy));
   const own = isThere ? null : ownRowsFor(of);
-  const name = `${role.name} ${actionWords[action]}s ${own === null ? 'some' : 'own'} rows`;
+  const key = draftKey(table, role, action);
+  const name = unusedName(of, nameOf([role.name], action, own === null ? 'some' : 'own'), { key, dropped: null });
   const clause = action === 'insert' ? 'with check' : 'using';
   const sql = [
-    `create policy ${quoteName(unusedName(table, name))} on ${table.object}`,
+    `create policy ${quoteName(name)} on ${table.object}`,
     `  for ${action} to ${role.object}`,
     `  ${clause} ${own === null ? inParentheses(gap(table)) : format(own)};`,
   ].join('\n');
   return {
-    key: draftKey(table, role, action),
+    key,
     sql,
     words: own === null ? 'a new policy' : 'a new policy for own rows',
     adds: { object: table.object, role: role.name, action },
@@ -72,9 +70,31 @@ function wordsOf(condition: string): ReadonlySet<string> {
   return new Set(condition.split(/[\s(),]+/));
 }
 
-/** The name, with a number if the table has a policy of it. */
-export function unusedName({ policies }: AccessTable, name: string): string {
-  const isUsed = (wanted: string) => policies.some((policy) => policy.name === wanted);
+const commandWords = { ...actionWords, all: 'read and write' } as const;
+
+/** What a policy does, which is its name. */
+export function nameOf(roles: readonly string[], command: AccessPolicy['command'], rows: string): string {
+  const verbs = commandWords[command];
+  if (roles.length > 1) return `${new Intl.ListFormat('en').format(roles)} ${verbs} ${rows} rows`;
+  const [role = ''] = roles;
+  return `${role === 'public' ? 'everyone' : role} ${verbs.replaceAll(/\w+(?= and |$)/g, '$&s')} ${rows} rows`;
+}
+
+/**
+ * The name, with a number if the table has or gets another policy of it.
+ *
+ * @param key What the new policy is collected under. @param dropped The policy in whose place it comes.
+ */
+export function unusedName(
+  { table, changes }: DraftOf,
+  name: string,
+  { key, dropped }: { readonly key: string; readonly dropped: AccessPolicy | null },
+): string {
+  const isUsed = (wanted: string) =>
+    table.policies.some((policy) => policy !== dropped && policy.name === wanted) ||
+    changes.some(
+      (each) => each.key !== key && each.sql.includes(`create policy ${quoteName(wanted)} on ${table.object}\n`),
+    );
   for (let number = 1; ; number += 1) {
     const next = number === 1 ? name : `${name} ${number}`;
     if (!isUsed(next)) return next;

@@ -29,7 +29,7 @@ export function RightRow({ of, action, right }: RightRowProps) {
       )
       .map(({ name }) => policyKey(table, name)),
   ];
-  const isGranting = useStore(sqlChanges).some(({ key }) => key === keys[0]);
+  const isGranting = of.changes.some(({ key }) => key === keys[0]);
   const grants = right.lacks === 'grant';
   const grant =
     right.lacks === 'usage' || right.lacks === 'view'

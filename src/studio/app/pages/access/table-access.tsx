@@ -5,6 +5,7 @@ import { Choice } from '../../components/choice.tsx';
 import { Link } from '../../components/link.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { goTo } from '../../shared/router.ts';
+import { useStore } from '../../shared/store.ts';
 import { actions, hasPermissive, isUnderPolicies, kindWords, warnOf } from './access-words.ts';
 import { ChangeButton, PendingOf } from './change-button.tsx';
 import { ColumnAccess } from './column-access.tsx';
@@ -14,6 +15,7 @@ import { type DraftOf, draftChange } from './policy-draft.ts';
 import { tableChange } from './privilege-changes.ts';
 import { ReviewBar } from './review-bar.tsx';
 import { RightRow } from './right-row.tsx';
+import { sqlChanges } from './sql-changes.ts';
 
 interface TableAccessProps {
   readonly overview: AccessOverview;
@@ -28,11 +30,12 @@ interface TableAccessProps {
 /** The pane. */
 export function TableAccess({ overview, table, role: wanted, query, anon, onReview }: TableAccessProps) {
   const format = useFormat();
+  const changes = useStore(sqlChanges);
   const role = overview.roles.find(({ name }) => name === wanted) ?? overview.roles[0];
   const rights = table.rights.find((each) => each.role === role?.name);
   const warning = warnOf(table);
   if (role === undefined || rights === undefined) return null;
-  const of: DraftOf = { overview, table, role, anon, format };
+  const of: DraftOf = { overview, table, role, anon, format, changes };
   const ofTable = tableChange(table);
   return (
     <div className="chosen table-access stack">
