@@ -15,12 +15,15 @@ import { changingTable, closeTeams, History, hide, openTeams, show, Writer } fro
 import { Crowd, type CrowdOptions } from './crowd.ts';
 
 const writers = 4;
+/** Watchers, milliseconds and lone changes of a round. `small` finds the same faults but that of a grant. */
+const amounts = { long: [60, 2000, 8], short: [60, 1000, 4], small: [12, 500, 4] } as const;
+
 interface ChangesOptions extends Pick<CrowdOptions, 'subscribe' | 'settleMs'> {
   readonly seed: number;
   /** Three rounds at least, whatever it says. */
   readonly seconds: number;
-  /** Of 60 watchers and two seconds, where nothing is said; `small`, of 12 and half a second, finds the same faults but that of a grant. */
-  readonly rounds?: 'small';
+  /** `long`, where nothing is said. */
+  readonly rounds?: keyof typeof amounts;
   /** Whether policies, grants and columns change, too. */
   readonly withSchemaChanges: boolean;
   /** Whether changed tables are recorded (`init --live`). Then nothing comes because of the interval, but changes of the schema. */
@@ -45,7 +48,7 @@ const schemaChanges: readonly (readonly string[])[] = [
 
 export async function runChanges(options: ChangesOptions, whenOver: WhenOver): Promise<Changes> {
   const random = createRandom(options.seed);
-  const [watchers, roundMs, loneChanges] = options.rounds === 'small' ? [12, 500, 4] : [60, 2000, 8];
+  const [watchers, roundMs, loneChanges] = amounts[options.rounds ?? 'long'];
   const watch = readFileSync(new URL('../../sql/watch.sql', import.meta.url), 'utf8');
   const database = await createDatabase(
     watch,
