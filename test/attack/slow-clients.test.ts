@@ -3,6 +3,7 @@
  * or the process for longer than it has time, whatever they do not do.
  */
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -13,25 +14,40 @@ import { gatewayProcess } from '../support/gateway-process.ts';
 import { anonKey, operation } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { rawClient, statusesIn } from '../support/raw-client.ts';
+import { atEnd } from '../support/when-over.ts';
 
 let database: TestDatabase;
+/** Of tests that need no options: one that keeps an answer until it is whole, and one whose limit is so large that it streams. */
+let gateway: TestGateway;
+let streaming: TestGateway;
 beforeAll(async () => {
   database = await createDatabase(`
     comment on schema public is '@graphql({"inflect_names": true})';
     create table item (id int primary key, body text);
-    insert into item select g, repeat('x', 1000) from generate_series(1, 30000) g;
-    comment on table item is '@graphql({"max_rows": 30000})';
+    insert into item select g, repeat('x', 10000) from generate_series(1, 3000) g;
+    comment on table item is '@graphql({"max_rows": 3000})';
+    create function late() returns int language sql as $$ select 7 from pg_sleep(1) $$;
     grant usage on schema public to anon;
     grant select on item to anon;
   `);
+  gateway = await testGateway(database, {}, atEnd);
+  streaming = await testGateway(database, { limits: raisedLimits }, atEnd);
 });
+
+/** What a client has time for, during a test. */
+function giveTime({ app }: TestGateway, times: Partial<Pick<Server, 'requestTimeout' | 'headersTimeout' | 'timeout'>>) {
+  const { requestTimeout, headersTimeout, timeout } = app.server;
+  Object.assign(app.server, times);
+  onTestFinished(() => void Object.assign(app.server, { requestTimeout, headersTimeout, timeout }));
+}
 
 const head = `POST /graphql/v1 HTTP/1.1\r\nhost: a\r\napikey: ${anonKey}\r\ncontent-type: application/json\r\n`;
 const request = (query: string) => {
   const body = operation(query);
   return `${head}content-length: ${body.length}\r\n\r\n${body}`;
 };
-const large = (count: number) => request(`{ itemCollection(first: ${count}) { edges { node { id body } } } }`);
+const large = (megabytes: number) =>
+  request(`{ itemCollection(first: ${100 * megabytes}) { edges { node { id body } } } }`);
 const raisedLimits = { ...defaultConfig.limits, maxResponseBytes: 256 * 1024 * 1024 };
 
 const openOf = ({ app }: TestGateway): Promise<number> => promisify(app.server.getConnections.bind(app.server))();
@@ -64,11 +80,10 @@ const halves = [
 ] as const;
 
 test('Half a request gets 408, and its connection is closed', async () => {
-  const gateway = await testGateway(database);
-  Object.assign(gateway.app.server, { requestTimeout: 200, headersTimeout: 200 });
+  giveTime(gateway, { requestTimeout: 200, headersTimeout: 200 });
   const ends = halves.map(async ([what, bytes]) => {
     const reading = await rawClient(gateway.url, bytes);
-    for (let count = 0; count < 20; count += 1) await deaf(gateway.port, bytes);
+    for (let count = 0; count < 5; count += 1) await deaf(gateway.port, bytes);
     await reading.closed;
     return [what, statusesIn(reading.text()).at(-1), reading.text().includes('nosniff')];
   });
@@ -78,16 +93,15 @@ test('Half a request gets 408, and its connection is closed', async () => {
 
 describe('An answer that is not read for a while ends its connection', () => {
   test.each([
-    ['one that is kept', defaultConfig.limits, 15_000],
-    ['one that is streamed', raisedLimits, 30_000],
-  ])('%s', async (_what, limits, count) => {
-    const gateway = await testGateway(database, { limits });
-    gateway.app.server.timeout = 500;
-    await deaf(gateway.port, large(count));
+    ['one that is kept', () => gateway, 15],
+    ['one that is streamed', () => streaming, 30],
+  ])('%s', async (_what, asked, megabytes) => {
+    giveTime(asked(), { timeout: 500 });
+    await deaf(asked().port, large(megabytes));
     await vi.waitFor(() =>
-      expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'request', aborted: true })),
+      expect(asked().observations).toContainEqual(expect.objectContaining({ kind: 'request', aborted: true })),
     );
-    await vi.waitFor(async () => expect(await openOf(gateway)).toBe(0));
+    await vi.waitFor(async () => expect(await openOf(asked())).toBe(0));
   });
 
   test('with thousands of requests at once, of which only the first few are executed', async () => {
@@ -95,8 +109,8 @@ describe('An answer that is not read for a while ends its connection', () => {
     const gateway = await gatewayProcess(database, { poolWaitMs, statementTimeoutMs });
     const before = await gateway.peakBytes();
     const socket = await deaf(gateway.port, '', '127.0.0.2');
-    socket.write(large(1000).repeat(3000));
-    for (let count = 0; count < 20; count += 1) {
+    socket.write(large(1).repeat(3000));
+    for (let count = 0; count < 5; count += 1) {
       const answer = await gateway.ask('{ itemCollection(first: 1) { edges { node { id } } } }');
       expect(answer, JSON.stringify(answer)).toHaveProperty('data');
     }
@@ -107,7 +121,7 @@ describe('An answer that is not read for a while ends its connection', () => {
   test('as long as requests of a connection wait, no more of them are read, also when some answers were', async () => {
     const gateway = await testGateway(database);
     const accepted = once(gateway.app.server, 'connection') as Promise<[Socket]>;
-    const socket = await deaf(gateway.port, large(1000).repeat(100));
+    const socket = await deaf(gateway.port, large(1).repeat(100));
     const [served] = await accepted;
     const answered = () => gateway.observations.filter(({ kind }) => kind === 'request').length;
     socket.write('GET /health HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(100_000));
@@ -124,7 +138,6 @@ describe('An answer that is not read for a while ends its connection', () => {
   });
 
   test('requests that are sent at once are answered in their order, whatever their size, and none is lost', async () => {
-    const gateway = await testGateway(database);
     const padding = '#'.repeat(150_000);
     const asked = Array.from({ length: 130 }, (_, index) =>
       request(`${index % 60 === 7 ? `${padding}\n` : ''}{ itemByPk(id: ${index + 1}) { id } }`),
@@ -138,9 +151,8 @@ describe('An answer that is not read for a while ends its connection', () => {
   });
 
   test('an answer that is read slowly arrives whole', async () => {
-    const gateway = await testGateway(database, { limits: raisedLimits });
-    gateway.app.server.timeout = 2000;
-    const socket = await deaf(gateway.port, large(30_000).replace('host: a', 'host: a\r\nconnection: close'));
+    giveTime(streaming, { timeout: 2000 });
+    const socket = await deaf(streaming.port, large(30).replace('host: a', 'host: a\r\nconnection: close'));
     let bytes = 0;
     socket.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
@@ -154,10 +166,7 @@ describe('An answer that is not read for a while ends its connection', () => {
 });
 
 test('A statement may take longer than a client may take to read', async () => {
-  const gateway = await testGateway(database);
-  gateway.app.server.timeout = 700;
-  await database.query('create or replace function late() returns int language sql as $$ select 7 from pg_sleep(1) $$');
-  await gateway.reload();
+  giveTime(gateway, { timeout: 700 });
   const client = await rawClient(gateway.url, request('mutation { late }'));
   await client.until(/"late":7/);
 });
@@ -225,7 +234,7 @@ test('A process that gets a signal to stop does, whatever clients are connected'
   const given = { drainTimeoutMs: 600_000, limits: raisedLimits, statementTimeoutMs };
   const gateway = await gatewayProcess(database, given);
   for (const [, bytes] of halves) for (let count = 0; count < 5; count += 1) await deaf(gateway.port, bytes);
-  for (const bytes of [large(15_000), large(30_000), large(1000).repeat(300)]) await deaf(gateway.port, bytes);
+  for (const bytes of [large(15), large(30), large(1).repeat(300)]) await deaf(gateway.port, bytes);
   expect(await gateway.ask('{ itemCollection(first: 1) { edges { node { id } } } }')).toHaveProperty('data');
   gateway.child.kill('SIGTERM');
   expect(await once(gateway.child, 'exit')).toEqual([0, null]);
