@@ -267,8 +267,6 @@ function requestFields(observation: RequestObservation, { showAddress }: LoggerO
 
 function levelOf(observation: RequestObservation, { slowMs, isLocal = false }: LoggerOptions): Level {
   const { totalMs, status, path, shed } = observation;
-  // This request lasts as long as its page is open.
-  if (path === '/studio/inbox.events' && status === 200) return 'debug';
   if (totalMs >= slowMs || (status >= 500 && !shed)) return 'warn';
   if (path === '/health' || path === '/ready') return 'debug';
   return isLocal && isOfPages(observation) ? 'debug' : 'info';

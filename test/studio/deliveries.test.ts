@@ -116,7 +116,7 @@ test('with a mail server the page of the inbox leads here, and seldom asks for t
   await page.getByText('The inbox is not available').waitFor();
   // Longer than the usual pause, shorter than the one without an inbox.
   await page.waitForTimeout(2500);
-  expect(asked.filter((url) => url.includes('inbox.events'))).toHaveLength(1);
+  expect(asked.filter((url) => url.includes('inbox.json'))).toHaveLength(1);
   await page.getByRole('link', { name: 'See the delivery status of emails' }).click();
   await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
 });

@@ -108,25 +108,6 @@ export async function findReason(status: number, message: string = isSilent): Pr
   return reason;
 }
 
-/** The data of server-sent events, with headers, unlike `EventSource`. @throws ApiError as `ask` */
-export async function* openEvents(
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
-  try {
-    const response = await fetch(path, { headers: { ...mark, ...headers }, signal });
-    if (!response.ok || response.body === null)
-      throw await explainError(toError(response.status, readJson(await response.text())));
-    for await (const { data } of readEvents(response.body)) if (data !== null) yield data;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof ApiError) throw error;
-    noteOutage();
-    throw unreachable();
-  }
-}
-
 /** The events of a stream; comments have neither name nor data. */
 export async function* readEvents(
   body: ReadableStream<BufferSource>,

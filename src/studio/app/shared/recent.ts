@@ -4,12 +4,17 @@ import type { RecentRequest, RecentRequests, Usage } from '../../../server/recen
 import { type Answer, useAnswer } from './requests.ts';
 import { askProject } from './session.ts';
 
-/** Reads again after each answer or failure. In a tab that nobody sees it ends, and the return to the window begins it again. */
+/** Reads again after each answer or failure but that of the token, as long as somebody sees the tab. */
 export function useAgain({ value, problem, readAgain }: Answer<unknown>, afterMs: number): void {
   useEffect(() => {
-    if (value === null && problem === null) return;
-    const timer = setTimeout(() => !document.hidden && readAgain(), afterMs);
-    return () => clearTimeout(timer);
+    if ((value === null && problem === null) || problem?.status === 401) return;
+    const look = () => !document.hidden && readAgain();
+    const timer = setTimeout(look, afterMs);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
   }, [value, problem, readAgain, afterMs]);
 }
 

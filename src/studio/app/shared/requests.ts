@@ -31,7 +31,7 @@ export function useAnswer<T>(key: string | null, read: (signal: AbortSignal) => 
   const pending = useRef({ isReading: false, isStale: false }).current;
   // biome-ignore lint/correctness/useExhaustiveDependencies: read again for another key, and on demand
   useEffect(() => {
-    if (key === null || !isThere || kind !== 'open') return;
+    if (key === null || !isThere || kind === 'expired') return;
     const leaving = new AbortController();
     pending.isReading = true;
     pending.isStale = false;

@@ -1,18 +1,16 @@
 /** The Live page: who subscribes to what now, by operation and role, and whether the runs keep up. It refreshes itself. */
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { LiveOperationState, LiveOverview } from '../../../../graphql/live/live-operations.ts';
 import { Breakable } from '../../components/breakable.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { Link } from '../../components/link.tsx';
 import { Empty, Fault, OperatorPage, Waiting } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
+import { useAgain } from '../../shared/recent.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { askAsOperator } from '../../shared/session.ts';
 import { readUser } from '../../shared/users.ts';
 import './live.css';
-
-/** The pause between two looks, in milliseconds. */
-const lookAgainMs = 2000;
 
 /** The page. */
 export function LivePage() {
@@ -25,16 +23,12 @@ export function LivePage() {
 
 function Live() {
   const [ending, setEnding] = useState<LiveOperationState | null>(null);
-  const { value, problem, readAgain } = useAnswer(
+  const answer = useAnswer(
     'live',
     async (signal) => (await askAsOperator<LiveOverview>('/studio/live-queries', { signal })).body,
   );
-  useEffect(() => {
-    if (value === null && problem === null) return;
-    // After each answer or failure. In a tab that nobody sees it ends, and the return to the window begins it again.
-    const timer = setTimeout(() => !document.hidden && readAgain(), lookAgainMs);
-    return () => clearTimeout(timer);
-  }, [value, problem, readAgain]);
+  useAgain(answer, 2000);
+  const { value, problem, readAgain } = answer;
   if (value === null) return <Waiting what="live queries" problem={problem} />;
   const { operations } = value;
   return (
