@@ -312,7 +312,7 @@ function managementParts(parts: Parts, inTurn: ReturnType<typeof runInTurn>, gat
     describeSchema: createSchemaDescriber(graphql.reflector),
     describeTable: createTableDescriber(graphql.reflector),
     readAccess: mergeCalls(() =>
-      inTurn(() => readAccessOverview(graphql.systemPool, config.schemas, accessRolesOf(config))),
+      inTurn(() => readAccessOverview(graphql.systemPool, config.schemas, accessRolesOf(config), visitorsOf(config))),
     ),
     runStatements: hasAdminConnection(config)
       ? (text) => runStatements(loginOf(config, 'adminDatabaseUrl'), text)
@@ -327,6 +327,11 @@ function managementParts(parts: Parts, inTurn: ReturnType<typeof runInTurn>, gat
 /** Those of the keys first. */
 function accessRolesOf({ anonRole, authenticatedRole, serviceRole, allowedRoles }: Config): readonly string[] {
   return [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
+}
+
+/** With one role for all callers, some have a user. */
+function visitorsOf({ anonRole, authenticatedRole }: Config): string | null {
+  return anonRole === authenticatedRole ? null : anonRole;
 }
 
 function healthParts({ config, clock, graphql, authPool, auth, ready }: Parts): ManagementParts['health'] {

@@ -88,6 +88,45 @@ test('the access overview says what each role may do, by grants, columns and pol
   });
 });
 
+test('visitors reach no row where policies ask for a user, and nothing is claimed of conditions that they may fulfil', async () => {
+  await database.query(`
+    create table asked (id int primary key, user_id uuid);
+    insert into asked values (1, '00000000-0000-4000-8000-00000000000a');
+    alter table asked enable row level security;
+    grant select on asked to anon, authenticated`);
+  const { call } = await open();
+  const conditions = {
+    'user_id = auth.uid()': true,
+    '(select auth.uid()) = user_id and id > 0': true,
+    'auth.uid() is not null': true,
+    "user_id = (auth.jwt() ->> 'sub')::uuid": true,
+    'id > 0 and (user_id = auth.uid() and id < 9)': true,
+    'user_id = auth.uid() or id = 1': false,
+    'user_id is distinct from auth.uid()': false,
+    'auth.uid() is null': false,
+    'case when id > 9 and user_id = auth.uid() and id > 8 then false else true end': false,
+    'not (id > 5 and user_id = auth.uid())': false,
+    'coalesce(user_id = auth.uid(), true)': false,
+    "user_id::text <> 'user_id = auth.uid()'": false,
+  };
+  for (const [condition, isClaimed] of Object.entries(conditions)) {
+    await database.query(`drop policy if exists p on asked; create policy p on asked using (${condition})`);
+    const { body } = await call({ path });
+    const { rights } = body.tables.find(({ name }: { readonly name: string }) => name === 'asked');
+    const [anon, authenticated] = rights.map(({ select }: { readonly select: object }) => select);
+    const decided = { grantees: ['anon'], policies: ['p'] };
+    expect({ condition, anon }).toEqual({
+      condition,
+      anon: isClaimed ? { rows: 'none', lacks: 'user', ...decided } : { rows: 'some', ...decided },
+    });
+    expect(authenticated.rows).toBe('some');
+    await database.query(`begin; set local role anon; set local request.jwt.claims = '{"role":"anon"}'`);
+    const rows = await database.query('select id from asked');
+    await database.query('rollback');
+    expect({ condition, rows }).toEqual({ condition, rows: isClaimed ? [] : [{ id: 1 }] });
+  }
+});
+
 test('a right says who was granted it: the role, a role that it is in, or everybody', async () => {
   await database.query(`
     create role readers;

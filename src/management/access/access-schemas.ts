@@ -21,8 +21,8 @@ const right = named(
     policies: optional(about(listOf(text), 'Names of the policies that decide.')),
     lacks: optional(
       about(
-        oneOf('usage', 'grant', 'policy', 'view'),
-        'Why there are no rows: no usage of the namespace, no privilege, no policy for the role while row security is on, or a view that cannot be written.',
+        oneOf('usage', 'grant', 'policy', 'user', 'view'),
+        'Why there are no rows: no usage of the namespace, no privilege, no policy for the role while row security is on, policies that ask for a user while the role is that of visitors, or a view that cannot be written.',
       ),
     ),
   }),

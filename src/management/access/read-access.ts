@@ -8,6 +8,7 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { portableSql } from '../../shared/portable-sql.ts';
 import type { AccessOverview, AccessPolicy, AccessRight, AccessTable } from './access-schemas.ts';
+import { withoutUser } from './signed-in-only.ts';
 
 const exposedNamesStatement = loadSqlFile('exposed-names.sql');
 const accessStatement = loadSqlFile('access.sql');
@@ -75,12 +76,14 @@ interface AccessRow {
 /**
  * @param schemas Namespaces to expose; null: the login role's search path.
  * @param roles Those that the database lacks are left out.
+ * @param anon The one of callers without a user; null: others have it, too.
  * @throws DatabaseError
  */
 export async function readAccessOverview(
   pool: SystemPool,
   schemas: readonly string[] | null,
   roles: readonly string[],
+  anon: string | null,
 ): Promise<AccessOverview> {
   const options = {
     begin: 'begin isolation level read committed read only',
@@ -95,7 +98,7 @@ export async function readAccessOverview(
     return rows;
   }, options);
   const found = row as unknown as AccessRow;
-  return {
+  const overview: AccessOverview = {
     roles: inOrder(found.roles, roles, ({ name }) => name),
     tables: found.tables.map((table) => toTable(table, roles)),
     functions: found.functions.map(({ isDefiner, ...routine }) => ({
@@ -103,6 +106,7 @@ export async function readAccessOverview(
       runsAs: isDefiner ? 'owner' : 'caller',
     })),
   };
+  return anon === null ? overview : withoutUser(overview, anon);
 }
 
 function inOrder<T>(all: readonly T[], order: readonly string[], nameOf: (one: T) => string): readonly T[] {

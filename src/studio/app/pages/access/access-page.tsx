@@ -16,7 +16,6 @@ import { useMedia, useStore } from '../../shared/store.ts';
 import { actions, actionWords, sayRight, warnOf } from './access-words.ts';
 import { ChangesDialog } from './changes-dialog.tsx';
 import { placeOf } from './place-of.ts';
-import { withoutUser } from './signed-in-only.ts';
 import { sqlChanges } from './sql-changes.ts';
 import { TableAccess } from './table-access.tsx';
 import { TryAs } from './try-as.tsx';
@@ -39,13 +38,10 @@ export function AccessPage() {
   const count = useStore(sqlChanges).length;
   const now = useStore(session);
   const roles = now.kind === 'none' ? null : now.project.roles;
-  const { value, problem } = useAnswer(
+  const { value: overview, problem } = useAnswer(
     `access ${applied}`,
     async (signal) => (await askProject<AccessOverview>('access', { signal })).body,
   );
-  // With one role for all callers, some have a user.
-  const anon = roles === null || roles.anon === roles.authenticated ? null : roles.anon;
-  const overview = useMemo(() => (value === null || anon === null ? value : withoutUser(value, anon)), [value, anon]);
   // What has run is another list.
   if (said !== null && count > 0) setSaid(null);
   const wanted = query.get('q') ?? '';

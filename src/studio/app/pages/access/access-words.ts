@@ -6,6 +6,7 @@ import type {
   AccessRight,
   AccessTable,
 } from '../../../../management/access/access-schemas.ts';
+import { bare } from '../../../../management/access/conditions.ts';
 
 /** What a role may do with a table. */
 export const actions = ['select', 'insert', 'update', 'delete'] as const;
@@ -56,10 +57,10 @@ export function explain(table: AccessTable, role: string, action: Action, right:
       return `PostgreSQL cannot ${word} through this ${kindWords[table.kind].toLowerCase()}.`;
     case 'policy':
       return `Row security is on, and no policy lets ${role} ${word} rows.${columns}${by}`;
+    case 'user':
+      return `${namePolicies(table, right.policies ?? [], true, 'or')} asks for a signed-in user, which ${role} is not.${columns}${by}`;
     default:
   }
-  if (right.policies !== undefined && right.rows === 'none')
-    return `${namePolicies(table, right.policies, true, 'or')} asks for a signed-in user, which ${role} is not.${columns}${by}`;
   if (right.policies !== undefined) return `${explainPolicies(table, right, right.policies)}${columns}${by}`;
   const isExempt = table.rights.find((each) => each.role === role)?.isExempt === true;
   const why = table.rowSecurity && isExempt ? `, because row security does not concern ${role}` : '';
@@ -114,11 +115,6 @@ export function isUnderPolicies(table: AccessTable, role: AccessRole): boolean {
   return !isExempt && (table.kind === 'table' || table.kind === 'partitioned_table');
 }
 
-/** Whether all of a policy is known: the API answers the beginning of long conditions. */
-export function isWhole({ using, check }: AccessPolicy): boolean {
-  return ![using, check].some((condition) => condition?.endsWith(' …'));
-}
-
 /** The statement that makes a policy as it is. @param format Of its conditions, with their parentheses. */
 export function printPolicy({ object }: AccessTable, policy: AccessPolicy, format = inParentheses): string {
   const { name, command, isPermissive, roles, using, check } = policy;
@@ -136,19 +132,4 @@ export function printPolicy({ object }: AccessTable, policy: AccessPolicy, forma
 /** The condition in one line. */
 export function inParentheses(condition: string): string {
   return `(${condition})`;
-}
-
-/** Parts of a condition. Texts and quoted names have parentheses that count for nothing. */
-export const sqlTokens = /'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]|[^'"()]+/g;
-
-/** The condition without the parentheses that the catalog puts around it. */
-export function bare(condition: string): string {
-  let depth = 0;
-  for (const { 0: token, index } of condition.matchAll(sqlTokens)) {
-    if (token === '(') depth += 1;
-    else if (token === ')') depth -= 1;
-    if (depth === 0)
-      return condition.startsWith('(') && index === condition.length - 1 ? condition.slice(1, -1) : condition;
-  }
-  return condition;
 }

@@ -4,7 +4,8 @@
  */
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
-import { type AccessRole, type Action, actionWords, bare, inParentheses, isWhole, sqlTokens } from './access-words.ts';
+import { bare, isWhole, sqlTokens } from '../../../../management/access/conditions.ts';
+import { type AccessRole, type Action, actionWords, inParentheses } from './access-words.ts';
 import type { SqlChange } from './sql-changes.ts';
 
 /** What a draft is made of. */

@@ -1,8 +1,9 @@
 /** A policy with its conditions, and the changes of it. */
 import { lazy, Suspense } from 'react';
 import type { AccessPolicy } from '../../../../management/access/access-schemas.ts';
+import { isWhole } from '../../../../management/access/conditions.ts';
 import { Menu } from '../../components/menu.tsx';
-import { isWhole, printPolicy } from './access-words.ts';
+import { printPolicy } from './access-words.ts';
 import { ChangeButton, PendingOf } from './change-button.tsx';
 import { type PolicyChange, policyChanges, policyKey } from './policy-changes.ts';
 import type { DraftOf } from './policy-draft.ts';

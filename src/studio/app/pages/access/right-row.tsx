@@ -65,7 +65,7 @@ export function RightRow({ of, action, right }: RightRowProps) {
           {right.lacks === 'usage' && (
             <ChangeButton title="Grant usage" change={usageChange(table, role)} what={what} />
           )}
-          {lacksPolicy || (right.rows === 'none' && right.lacks === undefined) ? (
+          {lacksPolicy || right.lacks === 'user' ? (
             <ChangeButton title="Draft a policy" change={draftChange(of, action)} what={what} />
           ) : null}
           {own !== null && <OwnRowsButton changes={own} draft={draftKey(table, role, action)} what={what} />}

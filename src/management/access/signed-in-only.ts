@@ -2,8 +2,12 @@
  * Policies that ask for a signed-in user: a role whose callers have none reaches no row by them, although it is concerned.
  * A claim only for conditions of which that is certain, whatever the rows are.
  */
-import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
-import { type Action, actions, bare, isWhole, sqlTokens } from './access-words.ts';
+import type { AccessOverview, AccessPolicy, AccessTable } from './access-schemas.ts';
+import { bare, isWhole, sqlTokens } from './conditions.ts';
+
+const actions = ['select', 'insert', 'update', 'delete'] as const;
+
+type Action = (typeof actions)[number];
 
 /** The overview, where the rows that the role reaches by such policies alone are none. @param anon The role of callers without a user. */
 export function withoutUser(overview: AccessOverview, anon: string): AccessOverview {
@@ -15,7 +19,9 @@ export function withoutUser(overview: AccessOverview, anon: string): AccessOverv
         if (rights.role !== anon) return rights;
         const next = actions.map((action) => [
           action,
-          asksForUser(overview, table, anon, action, []) ? { ...rights[action], rows: 'none' } : rights[action],
+          asksForUser({ overview, anon, path: [] }, table, action)
+            ? { ...rights[action], rows: 'none', lacks: 'user' }
+            : rights[action],
         ]);
         return { ...rights, ...Object.fromEntries(next) };
       }),
@@ -23,13 +29,14 @@ export function withoutUser(overview: AccessOverview, anon: string): AccessOverv
   };
 }
 
-function asksForUser(
-  overview: AccessOverview,
-  table: AccessTable,
-  anon: string,
-  action: Action,
-  path: readonly AccessTable[],
-): boolean {
+interface Search {
+  readonly overview: AccessOverview;
+  readonly anon: string;
+  /** Tables that lead here. */
+  readonly path: readonly AccessTable[];
+}
+
+function asksForUser({ overview, anon, path }: Search, table: AccessTable, action: Action): boolean {
   const right = table.rights.find(({ role }) => role === anon)?.[action];
   if (right?.policies === undefined || path.includes(table)) return false;
   const permissive = table.policies.filter(
@@ -40,7 +47,7 @@ function asksForUser(
     return (
       condition !== null &&
       isWhole(policy) &&
-      conjuncts(condition).some((part) => isOfUser(part) || readsSuch(overview, part, anon, [...path, table]))
+      conjuncts(condition).some((part) => isOfUser(part) || readsSuch({ overview, anon, path: [...path, table] }, part))
     );
   });
 }
@@ -73,8 +80,8 @@ function isOfUser(part: string): boolean {
 }
 
 /** Whether a part looks a value up in a table of which the role sees no row for the same reason. */
-function readsSuch(overview: AccessOverview, part: string, anon: string, path: readonly AccessTable[]): boolean {
+function readsSuch(search: Search, part: string): boolean {
   const [, object] = /^[\w."]+ (?:IN|= ANY) \( ?SELECT [\w."]+ FROM ([\w."]+)(?: \w+)?\)$/.exec(part) ?? [];
-  const table = overview.tables.find((each) => each.object === object);
-  return table !== undefined && asksForUser(overview, table, anon, 'select', path);
+  const table = search.overview.tables.find((each) => each.object === object);
+  return table !== undefined && asksForUser(search, table, 'select');
 }
