@@ -143,6 +143,17 @@ test('a right says who was granted it: the role, a role that it is in, or everyb
   expect(service.select.grantees).toEqual(['service_role']);
   expect(anon.insert).toEqual({ rows: 'all', columns: ['body', 'note'], grantees: ['anon', 'public'] });
   expect(anon.select).toEqual({ rows: 'none', lacks: 'grant' });
+  await database.query('revoke usage on schema public from public, anon');
+  const { body: without } = await call({ path });
+  await database.query('grant usage on schema public to public, anon');
+  const [last] = without.tables.find(({ name }: { readonly name: string }) => name === 'shared').rights;
+  expect(last.insert).toEqual({
+    rows: 'none',
+    columns: ['body', 'note'],
+    grantees: ['anon', 'public'],
+    lacks: 'usage',
+  });
+  expect(last.select).toEqual({ rows: 'none', lacks: 'usage' });
 });
 
 test('a table says which columns may hold the id of a user, and what its foreign keys of one column reference', async () => {

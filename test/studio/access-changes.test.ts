@@ -2,7 +2,7 @@
  * What a person does first on the page Access, in a real browser: grant single columns, and let users reach their own rows.
  */
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type AccessScope, accessScopes, usualScopes } from '../../src/management/tokens/access-tokens.ts';
 import { addToken } from '../management/management.ts';
 import { accessToken, faultsInBothLooks, startStudio, type TestStudio, violations } from './studio.ts';
@@ -91,6 +91,32 @@ test('one column is granted by a tick, which stays marked until it is applied, a
   ]).toEqual([0, 0]);
 });
 
+test('a grant to a role that may not use the schema comes with that, in the same review', async () => {
+  await studio.database.query(`
+    create table page (like memo); grant select on page to authenticated; revoke usage on schema public from public, authenticated`);
+  onTestFinished(async () => {
+    await studio.database.query('drop table page; grant usage on schema public to public, authenticated');
+  });
+  const page = await enter('access/public/page?role=authenticated');
+  const mayNot = 'authenticated may not use the schema public, so none of its tables.';
+  await page.getByRole('row', { name: /^read/ }).getByText(mayNot).waitFor();
+  await page.getByText(`${mayNot} No grant lets it delete, either.`).waitFor();
+  expect(await page.getByRole('button', { name: /^Grant usage/ }).allTextContents()).toEqual([
+    'Grant usage select authenticated',
+  ]);
+  await page.getByRole('button', { name: 'Choose columns… insert authenticated' }).click();
+  await page.getByRole('checkbox', { name: 'insert title' }).check();
+  await page.getByText('pending the column title, with usage of public').waitFor();
+  await page.getByRole('button', { name: 'Review 1 change' }).click();
+  expect(await statementsOf(page)).toEqual([
+    'grant usage on schema public to authenticated;\ngrant insert (title) on public.page to authenticated;',
+  ]);
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('The statements have run.').waitFor();
+  await page.getByText('Only the column title.').waitFor();
+  expect(await page.getByText(mayNot).count()).toBe(0);
+});
+
 test('what somebody has written in the place of a tick stays, until it is removed', async () => {
   const { page } = await studio.visit('access/public/message?role=anon');
   await page.getByRole('button', { name: 'Choose columns… select anon' }).click();
@@ -118,10 +144,10 @@ test('own rows take the place of what other policies let a role read, and other 
 
 test('a rewritten policy gets a name that says what it does, and no two of them the same', async () => {
   await studio.database.query(`
-    create table page (like memo); insert into page select * from memo; alter table page enable row level security; grant select, insert on page to authenticated;
-    create policy everyone_reads on page for select using (true);
-    create policy signed_in on page for all to authenticated using (id > 0)`);
-  const page = await enter('access/public/page?role=authenticated');
+    create table leaf (like memo); insert into leaf select * from memo; alter table leaf enable row level security; grant select, insert on leaf to authenticated;
+    create policy everyone_reads on leaf for select using (true);
+    create policy signed_in on leaf for all to authenticated using (id > 0)`);
+  const page = await enter('access/public/leaf?role=authenticated');
   const rewrite = async (name: string, way: string) => {
     await page.getByRole('button', { name: `Rewrite ${name}` }).click();
     await page.getByRole('menuitem', { name: way, exact: true }).click();
@@ -139,7 +165,7 @@ test('a rewritten policy gets a name that says what it does, and no two of them 
   ]);
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByText('The statements have run.').waitFor();
-  expect(await seen('page', 'authenticated', ada)).toEqual([1]);
+  expect(await seen('leaf', 'authenticated', ada)).toEqual([1]);
 });
 
 test('a new policy beside one that lets all rows pass is told to change nothing, before it is applied, with the way out', async () => {

@@ -156,10 +156,10 @@ function rightOf(
   command: Command,
 ): AccessRight {
   const { on: granted, to: grantees } = grants[command];
-  if (!usage) return { rows: 'none', lacks: 'usage' };
+  const grant = { grantees, ...(Array.isArray(granted) && { columns: granted as readonly string[] }) };
+  if (!usage) return { rows: 'none', ...(granted !== false && grant), lacks: 'usage' };
   if (granted === false) return { rows: 'none', lacks: 'grant' };
   if (command !== 'select' && (writable & writableBits[command]) === 0) return { rows: 'none', lacks: 'view' };
-  const grant = { grantees, ...(Array.isArray(granted) && { columns: granted as readonly string[] }) };
   if (exempt) return { rows: 'all', ...grant };
   const deciding = policies.filter(
     (policy) => policy.appliesTo.includes(role) && ['all', command].includes(policyCommands[policy.command]),

@@ -42,6 +42,11 @@ export function sayColumns({ columns }: AccessTable, some: readonly string[], is
   return `the ${some.length === 1 ? 'column' : 'columns'} ${some.join(', ')}`;
 }
 
+/** Whether there is a grant. Without usage of the schema it has no effect. */
+export function isGranted({ lacks, grantees }: AccessRight): boolean {
+  return lacks === 'usage' ? grantees !== undefined : lacks !== 'grant';
+}
+
 /** Why the right is as it is, in a sentence. */
 export function explain(table: AccessTable, role: string, action: Action, right: AccessRight): string {
   const word = actionWords[action];
@@ -50,7 +55,7 @@ export function explain(table: AccessTable, role: string, action: Action, right:
   const by = others.length === 0 ? '' : ` Granted to ${others.join(', ')}.`;
   switch (right.lacks) {
     case 'usage':
-      return `${role} may not use the schema ${table.schema}, so none of its tables.`;
+      return `${role} may not use the schema ${table.schema}, so none of its tables.${isGranted(right) ? `${columns}${by}` : ` No grant lets it ${word}, either.`}`;
     case 'grant':
       return `No grant lets ${role} ${word}.`;
     case 'view':

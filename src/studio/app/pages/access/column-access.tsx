@@ -37,8 +37,8 @@ export function ColumnAccess({ table, role, rights }: ColumnAccessProps) {
       has,
       isPartial: right.columns !== undefined,
       shown: change?.columns ?? has,
-      // Its own SQL may do anything, and without the schema nobody knows what is granted.
-      isFixed: change?.isEdited === true || right.lacks === 'view' || right.lacks === 'usage',
+      // Its own SQL may do anything.
+      isFixed: change?.isEdited === true || right.lacks === 'view',
       choose(columns: readonly string[]) {
         const next = privilegeChange(table, role, action, right, columns);
         if (next === null) undo(privilegeKey(table, role, action));

@@ -1,7 +1,7 @@
 /** Grants and what is beside them: the changes that give rights on a table and its columns, or take them. */
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessRight, AccessTable } from '../../../../management/access/access-schemas.ts';
-import { type AccessRole, type Action, sayColumns } from './access-words.ts';
+import { type AccessRole, type Action, isGranted, sayColumns } from './access-words.ts';
 import type { SqlChange } from './sql-changes.ts';
 
 /** The actions that can be granted on columns. */
@@ -17,8 +17,7 @@ export function privilegeKey({ object }: AccessTable, role: AccessRole, action: 
 
 /** The columns that a right covers. */
 export function columnsOf({ columns }: AccessTable, right: AccessRight): readonly string[] {
-  if (right.lacks === 'grant' || right.lacks === 'usage') return [];
-  return right.columns ?? columns;
+  return isGranted(right) ? (right.columns ?? columns) : [];
 }
 
 /** What makes a right cover these columns; null: it does. */
@@ -32,7 +31,15 @@ export function privilegeChange(
   const sql = privilegeSql(table, role, action, right, wanted);
   if (sql === null) return null;
   const words = action === 'delete' && wanted.length > 0 ? 'all rows' : sayColumns(table, wanted);
-  return { key: privilegeKey(table, role, action), sql, words, columns: wanted };
+  const has = columnsOf(table, right);
+  const isFirst = right.lacks === 'usage' && wanted.some((name) => !has.includes(name));
+  return {
+    key: privilegeKey(table, role, action),
+    // By itself it would lead to nothing.
+    sql: isFirst ? `${usageSql(table, role)}\n${sql}` : sql,
+    words: isFirst ? `${words}, with ${usageOf(table)}` : words,
+    columns: wanted,
+  };
 }
 
 function privilegeSql(
@@ -65,9 +72,16 @@ function listed({ columns }: AccessTable, some: readonly string[]): string {
 }
 
 /** Lets a role use the schema of the table. */
-export function usageChange({ schema }: AccessTable, role: AccessRole): SqlChange {
-  const sql = `grant usage on schema ${quoteName(schema)} to ${role.object};`;
-  return { key: `usage of ${schema} for ${role.name}`, sql, words: `usage of ${schema}` };
+export function usageChange(table: AccessTable, role: AccessRole): SqlChange {
+  return { key: `${usageOf(table)} for ${role.name}`, sql: usageSql(table, role), words: usageOf(table) };
+}
+
+function usageSql({ schema }: AccessTable, role: AccessRole): string {
+  return `grant usage on schema ${quoteName(schema)} to ${role.object};`;
+}
+
+function usageOf({ schema }: AccessTable): string {
+  return `usage of ${schema}`;
 }
 
 /** What switches row security, or whose rights a view has; null: the table has neither. */

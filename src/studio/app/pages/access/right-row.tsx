@@ -1,7 +1,7 @@
 /** What a role may do with a table in one way and why, what was collected about it, and the changes that one may want. */
 import type { AccessRight } from '../../../../management/access/access-schemas.ts';
 import { useStore } from '../../shared/store.ts';
-import { type Action, actionWords, explain, isUnderPolicies } from './access-words.ts';
+import { type Action, actionWords, explain, isGranted, isUnderPolicies } from './access-words.ts';
 import { ChangeButton, PendingOf } from './change-button.tsx';
 import { showColumns } from './column-access.tsx';
 import { ownRowsOnly, policyKey } from './policy-changes.ts';
@@ -30,11 +30,9 @@ export function RightRow({ of, action, right }: RightRowProps) {
       .map(({ name }) => policyKey(table, name)),
   ];
   const isGranting = of.changes.some(({ key }) => key === keys[0]);
-  const grants = right.lacks === 'grant';
+  const grants = !isGranted(right);
   const grant =
-    right.lacks === 'usage' || right.lacks === 'view'
-      ? null
-      : privilegeChange(table, role, action, right, grants ? table.columns : []);
+    right.lacks === 'view' ? null : privilegeChange(table, role, action, right, grants ? table.columns : []);
   const columnAction = columnActions.find((each) => each === action);
   // A grant alone would show nothing.
   const lacksPolicy =
@@ -62,7 +60,7 @@ export function RightRow({ of, action, right }: RightRowProps) {
       </td>
       <td>
         <div className="row end">
-          {right.lacks === 'usage' && (
+          {right.lacks === 'usage' && !grants && (
             <ChangeButton title="Grant usage" change={usageChange(table, role)} what={what} />
           )}
           {lacksPolicy || right.lacks === 'user' ? (
