@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readCatalog, readFingerprint } from '../../src/graphql/catalog/read-catalog.ts';
 import { buildModel } from '../../src/graphql/model/build-model.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
-import { modelReader, systemPool } from '../support/read-model.ts';
+import { systemPool } from '../support/read-model.ts';
 
 const database = await createDatabase(
   fixture('lib.sql'),
   'create schema auth; create schema "Odd, ""one"""; create schema other',
 );
-const reader = modelReader(database);
+const superuser = systemPool(database.url);
 const login = `login_${database.name}`;
 const role = `settings_${database.name}`;
 beforeAll(async () => {
@@ -72,8 +72,8 @@ test('reading creates no object and changes no setting of the connection', async
 test('fingerprint and memberships are those that the check at an interval reads', async () => {
   // Roles belong to the whole server, where other tests change them at any time.
   await vi.waitFor(async () => {
-    const catalog = await reader.catalog(['lib']);
-    expect(catalog.fingerprint).toBe(await readFingerprint(reader.pool, ['lib']));
+    const catalog = await readCatalog(superuser, ['lib']);
+    expect(catalog.fingerprint).toBe(await readFingerprint(superuser, ['lib']));
     const [row] = await database.query(
       'select (count(*) + sum(xmin::text::bigint))::text as memberships from pg_auth_members',
     );
@@ -98,15 +98,15 @@ test("a role's settings apply, those for this database before others; unknown to
 });
 
 test('the trigger counts as installed only while it fires and its table can be read', async () => {
-  const watched = async (pool = reader.pool) => (await readCatalog(pool, ['lib'])).hasChangeTrigger;
+  const watched = async (pool = superuser) => (await readCatalog(pool, ['lib'])).hasChangeTrigger;
   expect(await watched()).toBe(false);
   await database.query(fixture('../../sql/watch.sql'));
   expect(await watched()).toBe(true);
   expect(await watched(systemPool(database.urlAs(login, 'test')))).toBe(false);
-  const before = await readFingerprint(reader.pool, ['lib']);
+  const before = await readFingerprint(superuser, ['lib']);
   await database.query('alter event trigger pgreflect_ddl disable');
   expect(await watched()).toBe(false);
-  expect(await readFingerprint(reader.pool, ['lib'])).not.toBe(before);
+  expect(await readFingerprint(superuser, ['lib'])).not.toBe(before);
   await database.query('alter event trigger pgreflect_ddl enable always');
 });
 
@@ -119,7 +119,7 @@ test('grants that commit while catalogs are read never leave an old privilege wi
   })();
   try {
     for (let n = 0; n < 6; n += 1) {
-      const catalog = await reader.catalog(['lib']);
+      const catalog = await readCatalog(superuser, ['lib']);
       const sees = buildModel(catalog, { role: 'anon', extensions: [] }).tables.size === 3;
       const [row] = await database.query<{ sees: boolean | null }>(
         `select has_table_privilege('anon', 'lib.loan', 'select') as sees

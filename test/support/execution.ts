@@ -11,9 +11,9 @@ import type { Answer } from '../../src/graphql/execute/executor.ts';
 import type { RoleReflection } from '../../src/graphql/execute/reflection.ts';
 import { Reflector, type ReflectorOptions } from '../../src/graphql/execute/reflector.ts';
 import { createApiPool } from '../../src/postgres/pool/pool.ts';
-import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import type { TestDatabase } from './postgres.ts';
+import { sharedPool } from './read-model.ts';
 import { atEnd } from './when-over.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
@@ -75,28 +75,13 @@ export interface TestExecution {
 
 const connecting = { waitMs: 60_000, applicationName: 'pgreflect test', preparedStatements: true };
 
-/** One for all executors of a login: planning the statements that read a catalog takes longer than running them. */
-const systemPools = new Map<string, SystemPool>();
-
-function systemPoolOf(connectionString: string): SystemPool {
-  const known = systemPools.get(connectionString);
-  if (known !== undefined) return known;
-  const pool = createSystemPool({ connectionString, ...connecting, size: 2, onError: () => {} });
-  systemPools.set(connectionString, pool);
-  atEnd(async () => {
-    systemPools.delete(connectionString);
-    await pool.stop();
-  });
-  return pool;
-}
-
 /** Starts an executor on the database; stopped after the test file. */
 export async function startExecution(database: TestDatabase, options: ExecutionOptions = {}): Promise<TestExecution> {
   const observations: Observation[] = [];
   const observe = (observation: Observation) => void observations.push(observation);
   const connectionString = database.urlAs(...(options.login ?? (['authenticator', 'test'] as const)));
   const shared = { connectionString, ...connecting };
-  const systemPool = systemPoolOf(connectionString);
+  const systemPool = sharedPool(connectionString);
   const pool = createApiPool({
     ...shared,
     size: 4,

@@ -13,33 +13,43 @@ import type { TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';
 
 /** A pool of the test file; stopped at its end. */
-export function systemPool(url: string): SystemPool {
-  const options = { connectionString: url, size: 2, waitMs: 60_000, applicationName: 'test', onError: () => {} };
+export function systemPool(url: string, applicationName = 'test'): SystemPool {
+  const options = { connectionString: url, size: 2, waitMs: 60_000, applicationName, onError: () => {} };
   const pool = createSystemPool({ ...options, preparedStatements: true });
   atEnd(() => pool.stop());
   return pool;
 }
 
+const pools = new Map<string, SystemPool>();
+
+/** One for all of the test file that reads as the login: planning the statements that read a catalog takes longer than running them. */
+export function sharedPool(url: string): SystemPool {
+  const known = pools.get(url);
+  if (known !== undefined) return known;
+  const pool = systemPool(url, 'pgreflect test');
+  pools.set(url, pool);
+  atEnd(() => pools.delete(url));
+  return pool;
+}
+
 /** Reads catalogs and models of one database. */
 export interface ModelReader {
-  readonly pool: SystemPool;
   catalog(schemas: readonly string[] | null): Promise<Catalog>;
   model(schemas: readonly string[] | null, role?: string): Promise<Model>;
   /** What is left out of the model. */
   omissions(schemas: readonly string[] | null, role?: string): Promise<readonly Omission[]>;
 }
 
-/** A reader with a pool of its own; the role is `anon` and there are all extensions unless a test says otherwise. */
+/** A reader as the usual login role; the role is `anon` and there are all extensions unless a test says otherwise. */
 export function modelReader(
   database: TestDatabase,
   extensions = extensionNames as ModelOptions['extensions'],
 ): ModelReader {
-  const pool = systemPool(database.url);
+  const pool = sharedPool(database.urlAs('authenticator', 'test'));
   const catalog: ModelReader['catalog'] = (schemas) => readCatalog(pool, schemas);
   const parts = async (schemas: readonly string[] | null, role = 'anon') =>
     buildModelParts(await catalog(schemas), { role, extensions });
   return {
-    pool,
     catalog,
     model: async (schemas, role) => (await parts(schemas, role)).model,
     omissions: async (schemas, role) => (await parts(schemas, role)).omissions,
