@@ -1,7 +1,7 @@
 /** Fields that functions compute of a row take the function's further arguments (extension `function_filters`). */
 import { describe, expect, test } from 'vitest';
 import { type Json, startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 
 const database = await createDatabase(`
@@ -175,7 +175,7 @@ describe('shown', () => {
     expect(await fields({ extensions: ['reads'] })).toEqual([
       ...plain, ...['info', 'distance', 'greet', 'shares', 'nearest', 'others', 'part', 'note'],
     ]); // biome-ignore format: names
-    const other = await createDatabase(`
+    await database.query(`
       create schema one; create schema two; grant usage on schema one, two to anon;
       create table one.city (id int primary key); create table two.town (id int primary key);
       grant select on one.city, two.town to anon;
@@ -184,7 +184,7 @@ describe('shown', () => {
       create function two.by_city(c one.city, a int) returns int stable language sql as 'select a';
       comment on schema two is '@graphql({"extensions": []})';
     `);
-    const on = await startExecution(other, { introspection: 'always', schemas: ['one', 'two'] });
+    const on = await startExecution(database, { introspection: 'always', schemas: ['one', 'two'] });
     const data = await on.data(
       'anon',
       '{ a: __type(name: "city") { fields { name } } b: __type(name: "town") { fields { name } } }',
@@ -197,7 +197,10 @@ describe('shown', () => {
 });
 
 describe('left out, and said by check,', async () => {
-  const left = await createDatabase(`
+  await createSchema(
+    database,
+    'near',
+    `
     create schema late; grant usage on schema late to anon;
     create table place (id int primary key, taken int, other_id int references place, hidden text);
     comment on constraint place_other_id_fkey on place is '@graphql({"foreign_name": "other"})';
@@ -219,9 +222,10 @@ describe('left out, and said by check,', async () => {
     create function of_partly(p partly, a int) returns int stable language sql as 'select 1';
     grant select on place to anon; grant select (id) on partly to anon;
     insert into place values (1, 7);
-  `);
-  const on = await startExecution(left, { introspection: 'always', schemas: ['public', 'late'] });
-  const reader = modelReader(left);
+  `,
+  );
+  const on = await startExecution(database, { introspection: 'always', schemas: ['near', 'late'] });
+  const reader = modelReader(database);
 
   test('what has no name, no type or no privilege is left out, and check says so', async () => {
     const data = await on.data(
@@ -232,31 +236,31 @@ describe('left out, and said by check,', async () => {
       ['nodeId', 'id', 'taken', 'other_id', 'hidden', 'other', 'placeCollection', 'twice', 'composite', 'many', 'free'],
       ['nodeId', 'id'],
     ]);
-    const omissions = await reader.omissions(['public', 'late']);
+    const omissions = await reader.omissions(['near', 'late']);
     // Of a field, the name has its type before it.
     const isOf = (name: string) => (each: string) => each === name || each === `place.${name}`;
     const reason = (name: string) => omissions.filter(({ names }) => names.some(isOf(name))).map((each) => each.reason);
     expect(reason('taken')).toEqual([
-      'A field "taken" of public.place that an extension adds is left out: an earlier one has that name.',
+      'A field "taken" of near.place that an extension adds is left out: an earlier one has that name.',
     ]);
     expect(reason('other')).toEqual([
-      'A field "other" of public.place that an extension adds is left out: an earlier one has that name.',
+      'A field "other" of near.place that an extension adds is left out: an earlier one has that name.',
     ]);
     expect(reason('twice')).toEqual([
-      'Function public.twice(public.place, int4) shares its name with another function of the same rows. Rename one of them by alter routine.',
+      'Function near.twice(near.place, int4) shares its name with another function of the same rows. Rename one of them by alter routine.',
     ]);
     expect(reason('again')).toHaveLength(2);
     expect(reason('unnamed')).toEqual([
-      'Function public.unnamed(public.place, int4) has an argument without a name. Name all of them with create or replace function.',
+      'Function near.unnamed(near.place, int4) has an argument without a name. Name all of them with create or replace function.',
     ]);
     expect(reason('rows')).toEqual([
-      'Function public.rows(public.place, int4) returns rows and has an argument called "first", as every collection has. Create it again with another name for the argument, or expose a function that calls it.',
+      'Function near.rows(near.place, int4) returns rows and has an argument called "first", as every collection has. Create it again with another name for the argument, or expose a function that calls it.',
     ]);
-    expect(reason('secret')).toEqual(['Function public.secret exists; role anon has no EXECUTE.']);
+    expect(reason('secret')).toEqual(['Function near.secret exists; role anon has no EXECUTE.']);
     expect(reason('of_partly')).toEqual([
-      'Function public.of_partly is a computed field and needs SELECT on the whole table.',
+      'Function near.of_partly is a computed field and needs SELECT on the whole table.',
     ]);
-    expect(reason('free')[0]).toContain('A field "free" of public.place');
+    expect(reason('free')[0]).toContain('A field "free" of near.place');
   });
 
   test('what is left out is not answered', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { blocksRead } from '../support/blocks-read.ts';
 import { startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 
 const database = await createDatabase(`
@@ -273,34 +273,40 @@ describe('names and roles', () => {
   });
 
   test('where the name is taken it is left out, and `check` reports that', async () => {
-    const named = await createDatabase(`
-      comment on schema public is '@graphql({"inflect_names": true})';
+    await createSchema(
+      database,
+      'named',
+      `
+      comment on schema named is '@graphql({"inflect_names": true})';
       create table part (id int primary key); create table part_column (id int primary key);
-      grant select on all tables in schema public to anon;
-    `);
-    const on = await startExecution(named, options);
+      grant select on all tables in schema named to anon;
+    `,
+    );
+    const on = await startExecution(database, { ...options, schemas: ['named'] });
     expect((await argumentsOf('partCollection', 'Query', on)).map(({ name }) => name)).not.toContain('distinctOn');
     expect((await argumentsOf('partColumnCollection', 'Query', on)).map(({ name }) => name)).toContain('distinctOn');
-    const reasons = (await modelReader(named).omissions(['public'])).map(({ reason, fix }) => `${reason} ${fix}`);
-    expect(reasons.join('\n')).toMatch(
-      /part would have the type "PartColumn", and .* comment on table public\.part is/,
-    );
+    const reasons = (await modelReader(database).omissions(['named'])).map(({ reason, fix }) => `${reason} ${fix}`);
+    expect(reasons.join('\n')).toMatch(/part would have the type "PartColumn", and .* comment on table named\.part is/);
   });
 });
 
 describe('with as many blocks as 200,000 rows have, an index serves', async () => {
-  const big = await createDatabase(`
-    comment on schema public is '@graphql({"inflect_names": true})';
+  await createSchema(
+    database,
+    'big',
+    `
+    comment on schema big is '@graphql({"inflect_names": true})';
     create table message (id int primary key, tenant int not null, sender int not null, sent int not null) with (fillfactor = 10);
     insert into message select n, n % 10, 1 + (n - 1) % 2000, n from generate_series(1, 20000) n;
     create index on message (sender, sent, id); create index on message (tenant, sender, sent, id);
     alter table message enable row level security; create policy own on message using (tenant = (select 1));
     grant select on message to anon, service_role;
     analyze;
-  `);
-  await big.query('vacuum message');
-  const on = await startExecution(big, {});
-  const blocks = await blocksRead(big, on);
+  `,
+  );
+  await database.query('vacuum big.message');
+  const on = await startExecution(database, { schemas: ['big'] });
+  const blocks = await blocksRead(database, on);
   const last =
     'distinctOn: [sender], orderBy: [{sender: DescNullsLast}, {sent: DescNullsLast}, {id: DescNullsLast}], first: 5';
 

@@ -1,7 +1,7 @@
 /** Arrays are filtered by their elements, and arrays of enums as other arrays are (extension `reads`). */
 import { describe, expect, test } from 'vitest';
 import { type Json, startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 
 const database = await createDatabase(`
@@ -196,30 +196,34 @@ describe('the schema', () => {
   });
 
   test('names of others are kept, and what is left out is recorded with a fix', async () => {
-    const taken = await createDatabase(`
+    await createSchema(
+      database,
+      'taken',
+      `
       create type "Tint" as enum ('red'); create table "TintListFilter" (id int primary key);
-      create table a (id int primary key, colors "Tint"[], "and" "Tint"[]); grant select on all tables in schema public to anon;
-    `);
-    const omissions = await modelReader(taken).omissions(['public']);
+      create table a (id int primary key, colors "Tint"[], "and" "Tint"[]); grant select on all tables in schema taken to anon;
+    `,
+    );
+    const omissions = await modelReader(database).omissions(['taken']);
     const found = omissions.filter(({ names }) => names.includes('TintListFilter') || names.includes('and'));
     expect(found.map(({ object, reason, fix }) => [object, reason, fix])).toMatchInlineSnapshot(`
       [
         [
-          "public.a",
-          "Table public.a has no filter by its column "and": the filter has another entry of that name.",
-          "comment on column public.a."and" is '@graphql({"name":"and_list"})';",
+          "taken.a",
+          "Table taken.a has no filter by its column "and": the filter has another entry of that name.",
+          "comment on column taken.a."and" is '@graphql({"name":"and_list"})';",
         ],
         [
-          "public."Tint"",
-          "Lists of type public."Tint" have no filter: table public."TintListFilter" has the name "TintListFilter" already.",
-          "comment on type public."Tint" is '@graphql({"name":"TintValue"})';",
+          "taken."Tint"",
+          "Lists of type taken."Tint" have no filter: table taken."TintListFilter" has the name "TintListFilter" already.",
+          "comment on type taken."Tint" is '@graphql({"name":"TintValue"})';",
         ],
       ]
     `);
-    const on = await startExecution(taken, { introspection: 'always' });
+    const on = await startExecution(database, { schemas: ['taken'], introspection: 'always' });
     expect(await fieldsOf('aFilter', on)).not.toContainEqual(expect.stringContaining('colors'));
-    for (const { fix } of found) await taken.query(fix!);
-    const mended = await startExecution(taken, { introspection: 'always' });
+    for (const { fix } of found) await database.query(fix!);
+    const mended = await startExecution(database, { schemas: ['taken'], introspection: 'always' });
     expect(await fieldsOf('aFilter', mended)).toContainEqual('colors: TintValueListFilter');
   });
 });

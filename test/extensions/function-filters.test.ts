@@ -1,7 +1,7 @@
 /** Rows are filtered by functions of a row, with further arguments or without (extension `function_filters`). */
 import { describe, expect, test } from 'vitest';
 import { type Json, startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 
 const filter = (signature: string) => `comment on function ${signature} is '@graphql({"filter": true})';`;
@@ -275,7 +275,10 @@ describe('shown', () => {
 });
 
 describe('what a directive cannot enable', async () => {
-  const vain = await createDatabase(`
+  await createSchema(
+    database,
+    'vain',
+    `
     create table place (id int primary key, taken int, "and" int, parts jsonb, other_id int references place);
     comment on constraint place_other_id_fkey on place is '@graphql({"foreign_name": "other", "local_name": "others"})';
     create table "placeTypedFilterInput" (id int primary key);
@@ -305,11 +308,12 @@ describe('what a directive cannot enable', async () => {
     comment on function near is '@graphql({"filters": true, "order": "yes"})';
     insert into place values (1, 7, 8, '{}', null);
     grant select on place, "placeTypedFilterInput" to anon;
-  `);
-  const reader = modelReader(vain);
+  `,
+  );
+  const reader = modelReader(database);
 
   test('what a directive cannot enable adds nothing, and check says why', async () => {
-    const on = await startExecution(vain, { introspection: 'always' });
+    const on = await startExecution(database, { schemas: ['vain'], introspection: 'always' });
     const { __type } = await on.data('anon', '{ __type(name: "placeFilter") { inputFields { name type { name } } } }');
     expect(__type.inputFields.map(({ name, type }: Json) => `${name} ${type.name}`)).toEqual([
       ...[
@@ -323,9 +327,9 @@ describe('what a directive cannot enable', async () => {
       ],
       ...['others placeCollectionFilter', 'other BooleanFilter', 'parts StringFilter'],
     ]);
-    const omissions = await reader.omissions(['public']);
+    const omissions = await reader.omissions(['vain']);
     const reasons = (name: string) => omissions.filter(({ names }) => names.includes(name)).map(({ reason }) => reason);
-    const vainly = (name: string, why: string) => `Rows are not filtered by the function public.${name}: it ${why}.`;
+    const vainly = (name: string, why: string) => `Rows are not filtered by the function vain.${name}: it ${why}.`;
     expect(reasons('volatile_one')).toEqual([
       vainly('volatile_one', 'is volatile. Declare it stable or immutable, if it is'),
     ]);
@@ -337,18 +341,18 @@ describe('what a directive cannot enable', async () => {
     expect(reasons('nothing')).toEqual([vainly('nothing', 'returns no single value')]);
     expect(reasons('documents')).toEqual([vainly('documents', 'returns a type that has no filter')]);
     expect(reasons('no_row')).toEqual([
-      'Rows are not filtered by the function public.no_row: its first argument is no row.',
+      'Rows are not filtered by the function vain.no_row: its first argument is no row.',
     ]);
     expect(reasons('twice')).toContain(vainly('twice', 'shares its name with another function of the same rows'));
-    expect(reasons('closed')).toEqual(['Function public.closed exists; role anon has no EXECUTE.']);
+    expect(reasons('closed')).toEqual(['Function vain.closed exists; role anon has no EXECUTE.']);
     expect(reasons('taken')).toContain(
-      'Rows are not filtered by the function public.taken, "taken" in GraphQL: the filter has another entry of that name.',
+      'Rows are not filtered by the function vain.taken, "taken" in GraphQL: the filter has another entry of that name.',
     );
     expect(reasons('placeTypedFilterInput')).toEqual([
-      'Table public.place would have the type "placeTypedFilterInput", and table public."placeTypedFilterInput" has that name already.',
+      'Table vain.place would have the type "placeTypedFilterInput", and table vain."placeTypedFilterInput" has that name already.',
     ]);
     expect(omissions.find(({ names }) => names.includes('placeTypedFilterInput'))?.fix).toBe(
-      `comment on routine public.typed is '@graphql({"filter":true,"name":"public_typed"})';`,
+      `comment on routine vain.typed is '@graphql({"filter":true,"name":"vain_typed"})';`,
     );
   });
 });

@@ -1,7 +1,7 @@
 /** Rows are ordered by what functions compute of a row, with further arguments or without (extension `function_filters`). */
 import { describe, expect, test } from 'vitest';
 import { type Json, startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 import { walkPages } from '../support/walk-pages.ts';
 
@@ -258,7 +258,10 @@ test('an operation orders by 100 calls', async () => {
 });
 
 describe('names', async () => {
-  const named = await createDatabase(`
+  await createSchema(
+    database,
+    'named',
+    `
     create table "placeNearOrderInput" (id int primary key);
     create table place (id int primary key, taken int, search tsvector);
     create function taken(p place) returns int stable language sql as 'select 1'; ${order('taken(place)')}
@@ -271,10 +274,11 @@ describe('names', async () => {
     create function dual(p place, a int) returns boolean stable language sql as 'select a > 1';
     comment on function dual is '@graphql({"filter": true, "order": true})';
     grant select on place, "placeNearOrderInput" to anon;
-  `);
+  `,
+  );
 
   test('that are taken stay; the rest is said by check', async () => {
-    const on = await startExecution(named, { introspection: 'always' });
+    const on = await startExecution(database, { schemas: ['named'], introspection: 'always' });
     const data = await on.data(
       'anon',
       '{ order: __type(name: "placeOrderBy") { inputFields { name type { name } } } dual: __type(name: "placeDualOrderInput") { inputFields { name defaultValue } } }',
@@ -292,17 +296,17 @@ describe('names', async () => {
       { name: 'a', defaultValue: null },
       { name: 'direction', defaultValue: 'AscNullsLast' },
     ]);
-    const reasons = (await modelReader(named).omissions(['public'])).map(({ reason }) => reason);
-    const vainly = (name: string, why: string) => `Rows are not ordered by the function public.${name}: it ${why}.`;
+    const reasons = (await modelReader(database).omissions(['named'])).map(({ reason }) => reason);
+    const vainly = (name: string, why: string) => `Rows are not ordered by the function named.${name}: it ${why}.`;
     expect(reasons).toEqual(
       expect.arrayContaining([
-        'Rows are not ordered by the function public.taken, "taken" in GraphQL: the order has another entry of that name.',
-        'Table public.place would have the type "placeNearOrderInput", and table public."placeNearOrderInput" has that name already.',
+        'Rows are not ordered by the function named.taken, "taken" in GraphQL: the order has another entry of that name.',
+        'Table named.place would have the type "placeNearOrderInput", and table named."placeNearOrderInput" has that name already.',
         vainly('turned', 'has an argument called "direction", as every order has'),
         vainly('lists', 'returns lists or JSON, which have no order'),
         vainly('parts', 'returns lists or JSON, which have no order'),
-        'Rows are not ordered by the function public.no_row: its first argument is no row.',
-        'Table public.place has no order by its rank of the column "search": the order has another entry of that name.',
+        'Rows are not ordered by the function named.no_row: its first argument is no row.',
+        'Table named.place has no order by its rank of the column "search": the order has another entry of that name.',
       ]),
     );
   });

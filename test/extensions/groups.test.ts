@@ -3,7 +3,7 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { blocksRead } from '../support/blocks-read.ts';
 import { startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 import { atEnd } from '../support/when-over.ts';
 
@@ -497,13 +497,17 @@ describe('first and offset', () => {
   });
 
   test('first and offset are clamped to the page size of the table', async () => {
-    const many = await createDatabase(`
+    await createSchema(
+      database,
+      'many',
+      `
       create table log (id int primary key, kind int);
       comment on table log is '@graphql({"aggregate": {"enabled": true}, "max_rows": 7})';
       insert into log select n, n % 20 from generate_series(1, 100) n;
       grant select on log to anon;
-    `);
-    const on = await startExecution(many, {});
+    `,
+    );
+    const on = await startExecution(database, { schemas: ['many'] });
     const count = async (given: string, variables = {}, declared = '') =>
       (
         await on.data('anon', `query ${declared} { logCollection { groups(by: {column: kind}${given}) { count } } }`, {
@@ -596,8 +600,11 @@ describe('security and limits', () => {
 });
 
 describe('names', async () => {
-  const named = await createDatabase(`
-    comment on schema public is '@graphql({"inflect_names": true})';
+  await createSchema(
+    database,
+    'named',
+    `
+    comment on schema named is '@graphql({"inflect_names": true})';
     create table team (id int primary key, "true" int, size int);
     create table team_group_key (id int primary key);
     create table part (id int primary key, kind int);
@@ -613,9 +620,10 @@ describe('names', async () => {
     comment on table piece is '@graphql({"aggregate": {"enabled": true}})';
     comment on table vague is '@graphql({"aggregate": {"enabled": true}})';
     insert into piece values (1, 1, now()), (2, 1, now());
-    grant select on all tables in schema public to anon;
-  `);
-  const on = await startExecution(named, { introspection: 'always' });
+    grant select on all tables in schema named to anon;
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['named'], introspection: 'always' });
   const fields = async (type: string) => {
     const query = `{ __type(name: "${type}") { fields { name args { name } } inputFields { name } enumValues { name } } }`;
     const { __type } = await on.data('anon', query);
@@ -642,25 +650,29 @@ describe('names', async () => {
   });
 
   test('that are taken are reported, with the SQL that gives them free', async () => {
-    const reasons = (await modelReader(named).omissions(['public']))
+    const reasons = (await modelReader(database).omissions(['named']))
       .map(({ reason, fix }) => `${reason} ${fix}`)
       .join('\n');
     expect(reasons).toContain(
-      'Table public.team would have the type "TeamGroupKey", and table public.team_group_key has that name already.',
+      'Table named.team would have the type "TeamGroupKey", and table named.team_group_key has that name already.',
     );
-    expect(reasons).toContain('Table public.part would have the type "PartColumn", and');
+    expect(reasons).toContain('Table named.part would have the type "PartColumn", and');
     expect(reasons).toContain(
-      `Nothing has a type "DateTruncation" of the extensions: table public.date_truncation has that name already. comment on table public.date_truncation is '@graphql({"name":"PublicDateTruncation"})';`,
+      `Nothing has a type "DateTruncation" of the extensions: table named.date_truncation has that name already. comment on table named.date_truncation is '@graphql({"name":"NamedDateTruncation"})';`,
     );
   });
 
   test('of constants are no columns of an enum', async () => {
-    const other = await createDatabase(`
+    await createSchema(
+      database,
+      'other',
+      `
       create table team (id int primary key, "true" int);
       comment on table team is '@graphql({"aggregate": {"enabled": true}})';
       grant select on team to anon;
-    `);
-    const { __type } = await (await startExecution(other, { introspection: 'always' })).data(
+    `,
+    );
+    const { __type } = await (await startExecution(database, { schemas: ['other'], introspection: 'always' })).data(
       'anon',
       '{ __type(name: "teamColumn") { enumValues { name } } }',
     );
@@ -687,15 +699,19 @@ test('without the extension, or without aggregates, nothing of it is there', asy
 });
 
 test('groups, aggregates, counts and edges are of one snapshot, whoever writes meanwhile', async () => {
-  const written = await createDatabase(`
+  await createSchema(
+    database,
+    'written',
+    `
     create table sale (id int primary key, kind text not null);
     insert into sale values (1, 'a'), (2, 'a'), (3, 'b');
     comment on table sale is '@graphql({"aggregate": {"enabled": true}, "totalCount": {"enabled": true}})';
     create function _held(sale) returns bool stable language plpgsql as 'begin perform pg_advisory_xact_lock_shared(1); return true; end';
     grant select on sale to anon;
-  `);
-  const on = await startExecution(written, {});
-  const writer = new pg.Client(written.url);
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['written'] });
+  const writer = new pg.Client(database.url);
   await writer.connect();
   atEnd(() => writer.end());
   await writer.query('select pg_advisory_lock(1)');
@@ -706,7 +722,7 @@ test('groups, aggregates, counts and edges are of one snapshot, whoever writes m
   // It has a row, and waits.
   const waiting = `select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`;
   await expect.poll(async () => (await writer.query(waiting)).rowCount).toBe(1);
-  await writer.query(`insert into sale values (4, 'a'), (5, 'c'); delete from sale where kind = 'b'`);
+  await writer.query(`insert into written.sale values (4, 'a'), (5, 'c'); delete from written.sale where kind = 'b'`);
   await writer.query('select pg_advisory_unlock(1)');
   expect((await answer).saleCollection).toEqual({
     edges: [1, 2, 3].map((id) => ({ node: { id, held: true } })),
@@ -722,8 +738,11 @@ test('groups, aggregates, counts and edges are of one snapshot, whoever writes m
 });
 
 describe('with as many blocks as 200,000 rows have, an index serves', async () => {
-  const big = await createDatabase(`
-    comment on schema public is '@graphql({"inflect_names": true})';
+  await createSchema(
+    database,
+    'big',
+    `
+    comment on schema big is '@graphql({"inflect_names": true})';
     create table parcel (id int primary key, tenant int not null, customer_id int not null, weight int not null) with (fillfactor = 10);
     insert into parcel select n, n % 10, 1 + (n - 1) % 2000, n % 100 from generate_series(1, 20000) n;
     create index on parcel (customer_id); create index on parcel (tenant, customer_id);
@@ -732,10 +751,11 @@ describe('with as many blocks as 200,000 rows have, an index serves', async () =
     create policy own on parcel using (tenant = (select 1));
     grant select on parcel to anon, service_role;
     analyze;
-  `);
-  await big.query('vacuum parcel');
-  const on = await startExecution(big, {});
-  const blocks = await blocksRead(big, on);
+  `,
+  );
+  await database.query('vacuum big.parcel');
+  const on = await startExecution(database, { schemas: ['big'] });
+  const blocks = await blocksRead(database, on);
 
   // A scan of all parcels reads more than a thousand blocks.
   test.each([

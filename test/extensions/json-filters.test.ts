@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
 import { bindSlots } from '../../src/graphql/compile/input/bind-slot.ts';
 import { type Json, startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 
 const database = await createDatabase(`
@@ -319,16 +319,20 @@ describe('a JSON field answers the part at a path', () => {
 });
 
 test('JSON filters work on related rows, and on domains', async () => {
-  const linked = await createDatabase(`
-    comment on schema public is '@graphql({"inflect_names": true})';
+  await createSchema(
+    database,
+    'linked',
+    `
+    comment on schema linked is '@graphql({"inflect_names": true})';
     create domain settings as jsonb check (jsonb_typeof(value) = 'object');
     create table owner (id int primary key, settings settings);
     create table pet (id int primary key, owner_id int references owner, data jsonb);
     insert into owner values (1, '{"theme": {"dark": true}}'), (2, '{}'), (3, null);
     insert into pet values (1, 1, '{"kind": "cat"}'), (2, 1, '{"kind": "dog"}'), (3, 2, '{"kind": "cat"}'), (4, 3, null);
     grant select on owner, pet to anon;
-  `);
-  const on = await startExecution(linked, {});
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['linked'] });
   const ids = async (collection: string, filter: string) => {
     const data = await on.data('anon', `{ ${collection}(filter: ${filter}) { edges { node { id } } } }`);
     return data[collection].edges.map(({ node }: Json) => node.id);
@@ -345,11 +349,15 @@ test('JSON filters work on related rows, and on domains', async () => {
 });
 
 describe('what a role may not see', async () => {
-  const hidden = await createDatabase(`
+  await createSchema(
+    database,
+    'hidden',
+    `
     create table note (id int primary key, body jsonb, pin jsonb);
     grant select (id, body) on note to anon; grant select on note to authenticated;
-  `);
-  const on = await startExecution(hidden, { introspection: 'always' });
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['hidden'], introspection: 'always' });
   test('what a role may not see is no entry', async () => {
     const entries = async (role: string) => {
       const { __type } = await on.data(role, '{ __type(name: "noteFilter") { inputFields { name } } }');
@@ -364,15 +372,19 @@ describe('what a role may not see', async () => {
 });
 
 describe('names', async () => {
-  const named = await createDatabase(`
-    comment on schema public is '@graphql({"inflect_names": true})';
+  await createSchema(
+    database,
+    'named',
+    `
+    comment on schema named is '@graphql({"inflect_names": true})';
     create table shelf (id int primary key);
     create table book (id int primary key, shelf_id int references shelf, shelf jsonb, "not" jsonb, note jsonb, raw json);
     create table "JSONPath" (id int primary key, body jsonb);
     create table "JSONIsFilter" (id int primary key);
-    grant select on all tables in schema public to anon;
-  `);
-  const on = await startExecution(named, { introspection: 'always' });
+    grant select on all tables in schema named to anon;
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['named'], introspection: 'always' });
   const entries = async (type: string) => {
     const { __type } = await on.data('anon', `{ __type(name: "${type}") { inputFields { name type { name } } } }`);
     return __type.inputFields.map(({ name, type }: Json) => `${name} ${type.name}`);
@@ -403,18 +415,18 @@ describe('names', async () => {
   });
 
   test('that are taken are reported', async () => {
-    const omissions = await modelReader(named).omissions(['public']);
+    const omissions = await modelReader(database).omissions(['named']);
     const reasons = omissions.map(({ reason, fix }) => `${reason} ${fix}`).join('\n');
     for (const column of ['shelf', 'not']) {
       expect(reasons).toContain(
-        `Table public.book has no filter by its column "${column}": the filter has another entry of that name.`,
+        `Table named.book has no filter by its column "${column}": the filter has another entry of that name.`,
       );
     }
     expect(reasons).toContain(
-      'Nothing has a type "JSONPathFilter" of the extensions: table public."JSONPath" has that name already. comment on',
+      'Nothing has a type "JSONPathFilter" of the extensions: table named."JSONPath" has that name already. comment on',
     );
     expect(reasons).toContain(
-      'Nothing has a type "JSONIsFilter" of the extensions: table public."JSONIsFilter" has that name already. comment on',
+      'Nothing has a type "JSONIsFilter" of the extensions: table named."JSONIsFilter" has that name already. comment on',
     );
   });
 });
@@ -432,9 +444,12 @@ test('without the extension nothing of it is there', async () => {
 });
 
 describe('with as many blocks as 100,000 rows have, indexes serve', async () => {
-  const big = await createDatabase(
-    // Not in the order of the key: reading by it must not look cheap, or chance in the statistics decides between two plans.
-    `create table event (id int primary key, tenant int not null, data jsonb not null, hashed jsonb not null) with (fillfactor = 10);
+  // Not in the order of the key: reading by it must not look cheap, or chance in the statistics decides between two plans.
+  await createSchema(
+    database,
+    'big',
+    `
+    create table event (id int primary key, tenant int not null, data jsonb not null, hashed jsonb not null) with (fillfactor = 10);
     insert into event select n, n % 10, data, data from (select n, jsonb_build_object('n', n, 'kind', 'k' || n % 250, 'x' || n % 1000, true) as data from generate_series(1, 10000) n order by n * 7919 % 10007) made;
     create index on event using gin (data);
     create index on event using gin (hashed jsonb_path_ops);
@@ -445,10 +460,10 @@ describe('with as many blocks as 100,000 rows have, indexes serve', async () => 
     create policy own on guarded to anon using (tenant = (select 1));
     grant select on event, guarded to anon, service_role;
   `,
-    'vacuum analyze',
   );
-  const on = await startExecution(big, {});
-  const client = new pg.Client(big.url);
+  await database.query('vacuum analyze');
+  const on = await startExecution(database, { schemas: ['big'] });
+  const client = new pg.Client(database.url);
   await client.connect();
   afterAll(() => client.end());
 

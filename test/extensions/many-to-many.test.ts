@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { blocksRead } from '../support/blocks-read.ts';
 import { startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 
 const database = await createDatabase(`
@@ -140,28 +140,35 @@ describe('what a role may not see', () => {
   });
 
   test('without the extension there is no field, and no mistake in its directive', async () => {
-    const other = await createDatabase(`
+    await createSchema(
+      database,
+      'other',
+      `
       create table a (id int primary key); create table b (id int primary key);
       create table link (a int references a, b int references b, primary key (a, b));
       comment on table link is '@graphql({"many_to_many": {"form": "x"}})';
       insert into a values (1); insert into b values (2); insert into link values (1, 2);
-      grant select on all tables in schema public to anon;
-    `);
+      grant select on all tables in schema other to anon;
+    `,
+    );
     const query = '{ aCollection { edges { node { id } } } }';
-    const off = await startExecution(other, { extensions: [] });
+    const off = await startExecution(database, { schemas: ['other'], extensions: [] });
     expect((await off.data('anon', query)).aCollection.edges).toEqual([{ node: { id: 1 } }]);
     expect(await off.errors('anon', query.replace('id', 'bCollection { edges { cursor } }'))).toHaveLength(1);
-    const [message] = await (await startExecution(other, {})).errors('anon', query);
+    const [message] = await (await startExecution(database, { schemas: ['other'] })).errors('anon', query);
     expect(message).toContain('link: "many_to_many" must be true, false or an object with the names "from" and "to"');
-    await other.query(`comment on table link is '@graphql({"many_to_many": false})'`);
-    const without = await startExecution(other, {});
+    await database.query(`comment on table other.link is '@graphql({"many_to_many": false})'`);
+    const without = await startExecution(database, { schemas: ['other'] });
     expect(await without.errors('anon', query.replace('id', 'bCollection { edges { cursor } }'))).toHaveLength(1);
   });
 });
 
 test('fields take no name that is there without them, and that is reported with another one', async () => {
-  const named = await createDatabase(`
-    comment on schema public is '@graphql({"inflect_names": true})';
+  await createSchema(
+    database,
+    'named',
+    `
+    comment on schema named is '@graphql({"inflect_names": true})';
     create table post (id int primary key, "tagCollection" text);
     create table tag (id int primary key, post_id int references post);
     create table post_tag (id int primary key, post_id int references post, tag_id int references tag);
@@ -169,32 +176,36 @@ test('fields take no name that is there without them, and that is reported with 
     create table three (id int primary key, a int references post, b int references tag, c int references post);
     comment on table three is '@graphql({"many_to_many": true})';
     insert into post values (1, 'mine'); insert into tag values (5, 1); insert into post_tag values (1, 1, 5);
-    grant select on all tables in schema public to anon;
-  `);
-  const on = await startExecution(named, {});
+    grant select on all tables in schema named to anon;
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['named'] });
   const query =
     '{ postCollection { edges { node { tagCollection { edges { node { postCollection { edges { node { id } } } } } } } } } }';
   expect((await on.data('anon', query)).postCollection.edges[0].node.tagCollection.edges[0].node).toEqual({
     postCollection: { edges: [{ node: { id: 1 } }] },
   });
-  const omissions = (await modelReader(named).omissions(['public']))
+  const omissions = (await modelReader(database).omissions(['named']))
     .map(({ reason, fix }) => `${reason} ${fix}`)
     .join('\n');
   expect(omissions).toContain(
-    `Table public.post has no field "tagCollection" through public.post_tag: it has another one, or GraphQL has no such name. comment on table public.post_tag is '@graphql({"many_to_many":{"from":"tagCollectionThroughPostTag"}})';`,
+    `Table named.post has no field "tagCollection" through named.post_tag: it has another one, or GraphQL has no such name. comment on table named.post_tag is '@graphql({"many_to_many":{"from":"tagCollectionThroughPostTag"}})';`,
   );
   expect(omissions).toContain(
-    'Table public.three links no two tables: it has 3 foreign keys that the role can use, not two.',
+    'Table named.three links no two tables: it has 3 foreign keys that the role can use, not two.',
   );
-  await named.query(`comment on table post_tag is '@graphql({"many_to_many": {"from": "tags"}})'`);
+  await database.query(`comment on table named.post_tag is '@graphql({"many_to_many": {"from": "tags"}})'`);
   await on.reload();
   const renamed = '{ postCollection { edges { node { tags { edges { node { id } } } } } } }';
   expect((await on.data('anon', renamed)).postCollection.edges[0].node.tags.edges).toEqual([{ node: { id: 5 } }]);
 });
 
 test('with as many blocks as 200,000 links have, indexes serve', async () => {
-  const big = await createDatabase(`
-    comment on schema public is '@graphql({"inflect_names": true})';
+  await createSchema(
+    database,
+    'big',
+    `
+    comment on schema big is '@graphql({"inflect_names": true})';
     create table post (id int primary key, tenant int not null) with (fillfactor = 10);
     create table tag (id int primary key, name text not null unique) with (fillfactor = 10);
     create table post_tag (post_id int not null, tag_id int not null, tenant int not null) with (fillfactor = 10);
@@ -207,11 +218,12 @@ test('with as many blocks as 200,000 links have, indexes serve', async () => {
     create index on post_tag (tag_id);
     alter table post enable row level security; alter table post_tag enable row level security;
     create policy own on post using (tenant = (select 1)); create policy own on post_tag using (tenant = (select 1));
-    grant select on all tables in schema public to anon, service_role;
+    grant select on all tables in schema big to anon, service_role;
     analyze;
-  `);
-  const on = await startExecution(big, {});
-  const blocks = await blocksRead(big, on);
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['big'] });
+  const blocks = await blocksRead(database, on);
   for (const query of [
     '{ postCollection(filter: {id: {eq: 11}}) { edges { node { tagCollection { edges { node { name } } } } } } }',
     '{ postCollection(first: 5, filter: {tagCollection: {some: {name: {eq: "t78"}}}}) { edges { node { id } } } }',

@@ -1,7 +1,7 @@
 /** Inserts with related rows that fail: whatever the level, nothing is written, and the error says where. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 
 const database = await createDatabase(`
   comment on schema public is '@graphql({"inflect_names": true})';
@@ -199,12 +199,16 @@ describe('limits', () => {
     levels === 0 ? '{name: "a"}' : `{name: "a", bookCollection: {insert: [{author: null, title: "x"}]}}`;
 
   test('four levels of related rows, no more', async () => {
-    const person = await createDatabase(`
-      comment on schema public is '@graphql({"inflect_names": true})';
+    await createSchema(
+      database,
+      'family',
+      `
+      comment on schema family is '@graphql({"inflect_names": true})';
       create table person (id int generated always as identity primary key, name text, boss_id int references person);
       grant select, insert on person to anon;
-    `);
-    const people = await startExecution(person);
+    `,
+    );
+    const people = await startExecution(database, { schemas: ['family'] });
     const tree = (levels: number): object =>
       levels === 0 ? { name: 'x' } : { name: 'x', personCollection: { insert: [tree(levels - 1)] } };
     const query = 'mutation ($o: [PersonInsertInput!]!) { insertIntoPersonCollection(objects: $o) { affectedCount } }';
@@ -212,7 +216,7 @@ describe('limits', () => {
     expect(await people.errors('anon', query, { variables: { o: tree(5) } })).toEqual([
       'Related rows are nested more than 4 levels deep. Send those below in a mutation of their own.',
     ]);
-    expect(await person.query('select count(*)::int as n from person')).toEqual([{ n: 5 }]);
+    expect(await database.query('select count(*)::int as n from family.person')).toEqual([{ n: 5 }]);
   });
 
   test('each level counts for the depth', async () => {

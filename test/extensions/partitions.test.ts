@@ -1,7 +1,7 @@
 /** Partitioned tables as tables of the API, and partitions that their comment hides (docs/extensions.md). */
 import { describe, expect, test } from 'vitest';
 import { type Json, startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 
 const database = await createDatabase(`
@@ -197,19 +197,23 @@ describe('what is there without it', () => {
 });
 
 test('policies of the table that a request names decide, and no others', async () => {
-  const guarded = await createDatabase(`
+  await createSchema(
+    database,
+    'guarded',
+    `
     create table ev (id int primary key, tenant int not null) partition by range (id);
     create table ev_1 partition of ev for values from (0) to (100);
     insert into ev values (1, 1), (2, 2);
     alter table ev enable row level security; create policy own on ev to anon using (tenant = 1);
     alter table ev_1 enable row level security; create policy other on ev_1 to anon using (tenant = 2);
     grant select, update, delete on ev, ev_1 to anon;
-  `);
-  const { run } = await startExecution(guarded);
+  `,
+  );
+  const { run } = await startExecution(database, { schemas: ['guarded'] });
   const ids = async (table: string) =>
     (await run('anon', `{ ${table}Collection { nodes { id } } }`)).data[`${table}Collection`].nodes;
   expect([await ids('ev'), await ids('ev_1')]).toEqual([[{ id: 1 }], [{ id: 2 }]]);
   const { data } = await run('anon', 'mutation { deleteFromevCollection(atMost: 9) { affectedCount } }');
   expect(data).toEqual({ deleteFromevCollection: { affectedCount: 1 } });
-  expect(await guarded.query('select id from ev')).toEqual([{ id: 2 }]);
+  expect(await database.query('select id from guarded.ev')).toEqual([{ id: 2 }]);
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { blocksRead } from '../support/blocks-read.ts';
 import { startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 
 const database = await createDatabase(`
@@ -185,15 +185,19 @@ describe('aggregates of related rows', () => {
   });
 
   test('a sum of floats is compared with all digits that are answered', async () => {
-    const floats = await createDatabase(`
+    await createSchema(
+      database,
+      'floats',
+      `
       create table shelf (id int primary key);
       create table jar (id int primary key, shelf_id int references shelf, small real, large float8);
       comment on table jar is '@graphql({"aggregate": {"enabled": true}})';
       insert into shelf values (1), (2);
       insert into jar values (1, 1, 100000, 1000000000000000), (2, 1, 1.25, 0.5), (3, 2, 100001, 1000000000000000);
-      grant select on all tables in schema public to anon;
-    `);
-    const on = await startExecution(floats, {});
+      grant select on all tables in schema floats to anon;
+    `,
+    );
+    const on = await startExecution(database, { schemas: ['floats'] });
     for (const sum of ['small: {eq: "100001.25"}', 'large: {eq: "1000000000000000.5"}']) {
       const query = `{ shelfCollection(filter: {jarCollection: {aggregate: {sum: {${sum}}}}}) { edges { node { id } } } }`;
       expect((await on.data('anon', query)).shelfCollection.edges).toEqual([{ node: { id: 1 } }]);
@@ -239,14 +243,18 @@ describe('filters of related rows may be used', () => {
   });
 
   test('in updates and deletes', async () => {
-    const writes = await createDatabase(`
+    await createSchema(
+      database,
+      'writes',
+      `
       create table shelf (id int primary key, name text);
       create table item (id int primary key, shelf_id int references shelf, state text);
       insert into shelf values (1, 'a'), (2, 'b');
       insert into item values (1, 1, 'new'), (2, 1, 'new'), (3, 2, 'new'), (4, null, 'new');
-      grant select, update, delete on all tables in schema public to anon;
-    `);
-    const on = await startExecution(writes, {});
+      grant select, update, delete on all tables in schema writes to anon;
+    `,
+    );
+    const on = await startExecution(database, { schemas: ['writes'] });
     const update = `mutation { updateitemCollection(set: {state: "old"}, filter: {shelf: {name: {eq: "a"}}}, atMost: 5) { affectedCount records { id } } }`;
     expect((await on.data('anon', update)).updateitemCollection).toEqual({
       affectedCount: 2,
@@ -270,17 +278,21 @@ describe('filters of related rows may be used', () => {
   });
 
   test('on results of functions', async () => {
-    const made = await createDatabase(`
+    await createSchema(
+      database,
+      'made',
+      `
       create table shelf (id int primary key, name text);
       create table item (id int primary key, shelf_id int references shelf);
       insert into shelf values (1, 'a'), (2, 'b');
       insert into item values (1, 1), (2, 2);
       create function items() returns setof item stable language sql as 'select * from item';
       create function loud_items() returns setof item volatile language sql as 'select * from item';
-      comment on schema public is '@graphql({"inflect_names": true})';
-      grant select on all tables in schema public to anon;
-    `);
-    const on = await startExecution(made, {});
+      comment on schema made is '@graphql({"inflect_names": true})';
+      grant select on all tables in schema made to anon;
+    `,
+    );
+    const on = await startExecution(database, { schemas: ['made'] });
     const { items } = await on.data('anon', '{ items(filter: {shelf: {name: {eq: "b"}}}) { edges { node { id } } } }');
     expect(items.edges).toEqual([{ node: { id: 2 } }]);
     const call = 'mutation { loudItems(filter: {shelf: {name: {eq: "b"}}}) { edges { node { id } } } }';
@@ -355,15 +367,19 @@ describe('limits', () => {
 });
 
 describe('what a role may not see', async () => {
-  const hidden = await createDatabase(`
+  await createSchema(
+    database,
+    'hidden',
+    `
     create table owner (id int primary key, name text, pin text);
     create table pet (id int primary key, owner_id int references owner, name text);
     create table vet (id int primary key, pet_id int references pet);
     grant select on pet to anon; grant select (id, name) on owner to anon;
     grant select on pet, owner, vet to authenticated;
     grant select (id) on vet to anon;
-  `);
-  const on = await startExecution(hidden, { introspection: 'always' });
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['hidden'], introspection: 'always' });
 
   test('what a role may not see is no entry: columns, relations, and relationships over columns without a grant', async () => {
     const entries = async (role: string, type: string) => {
@@ -383,14 +399,18 @@ describe('what a role may not see', async () => {
 });
 
 describe('names', async () => {
-  const named = await createDatabase(`
-    comment on schema public is '@graphql({"inflect_names": true})';
+  await createSchema(
+    database,
+    'named',
+    `
+    comment on schema named is '@graphql({"inflect_names": true})';
     create table shelf (id int primary key);
     create table book (id int primary key, shelf int, shelf_id int references shelf, "not" int references shelf);
     create table book_collection (id int primary key);
-    grant select on all tables in schema public to anon;
-  `);
-  const on = await startExecution(named, { introspection: 'always' });
+    grant select on all tables in schema named to anon;
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['named'], introspection: 'always' });
   const entries = async (type: string) => {
     const { __type } = await on.data('anon', `{ __type(name: "${type}") { inputFields { name type { name } } } }`);
     return __type.inputFields.map((field: { name: string; type: { name: string } }) => [field.name, field.type.name]);
@@ -413,11 +433,11 @@ describe('names', async () => {
   });
 
   test('that are taken are reported', async () => {
-    const reasons = (await modelReader(named).omissions(['public'])).map(({ reason, fix }) => `${reason} ${fix}`);
+    const reasons = (await modelReader(database).omissions(['named'])).map(({ reason, fix }) => `${reason} ${fix}`);
     expect(reasons.join('\n')).toContain(
-      `Table public.book has no filter by its relationship "shelf": the filter has another entry of that name.`,
+      `Table named.book has no filter by its relationship "shelf": the filter has another entry of that name.`,
     );
-    expect(reasons.join('\n')).toContain(`Table public.book would have the type "BookCollectionFilter", and`);
+    expect(reasons.join('\n')).toContain(`Table named.book would have the type "BookCollectionFilter", and`);
   });
 });
 
@@ -441,8 +461,11 @@ test('without the extension nothing of it is there', async () => {
 });
 
 describe('with as many blocks as 200,000 rows have, indexes serve', async () => {
-  const big = await createDatabase(`
-    comment on schema public is '@graphql({"inflect_names": true})';
+  await createSchema(
+    database,
+    'big',
+    `
+    comment on schema big is '@graphql({"inflect_names": true})';
     create table customer (id int primary key, tenant int not null, email text not null unique) with (fillfactor = 10);
     create table parcel (id int primary key, tenant int not null, customer_id int not null, code text not null, weight int not null, damage int) with (fillfactor = 10);
     insert into customer select n, n % 10, 'c' || n from generate_series(1, 2000) n;
@@ -455,10 +478,11 @@ describe('with as many blocks as 200,000 rows have, indexes serve', async () => 
     create policy own on customer using (tenant = (select 1)); create policy own on parcel using (tenant = (select 1));
     grant select on customer, parcel to anon, service_role;
     analyze;
-  `);
-  const on = await startExecution(big, {});
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['big'] });
 
-  const blocks = await blocksRead(big, on);
+  const blocks = await blocksRead(database, on);
 
   // A scan of all parcels reads more than a thousand blocks.
   test.each([

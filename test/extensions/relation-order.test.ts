@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { printRoleSchema } from '../../src/graphql/schema/build-schema.ts';
 import { blocksRead } from '../support/blocks-read.ts';
 import { startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 import { walkPages } from '../support/walk-pages.ts';
 
@@ -105,15 +105,18 @@ describe('to-one', () => {
   });
 
   test('rows of inheriting tables, whose foreign keys are not enforced, stay in the result', async () => {
-    const on = await startExecution(
-      await createDatabase(`
+    await createSchema(
+      database,
+      'inherited',
+      `
         create table town (id int primary key, name text not null);
         create table house (id int primary key, town_id int not null references town);
         create table villa () inherits (house);
         insert into town values (1, 'Bern'); insert into house values (1, 1); insert into villa values (2, 7);
         grant select on town, house to anon;
-      `),
+    `,
     );
+    const on = await startExecution(database, { schemas: ['inherited'] });
     for (const direction of ['AscNullsLast', 'AscNullsFirst']) {
       const data = await on.data(
         'anon',
@@ -295,8 +298,11 @@ test('an order of related rows that the role may not read is not there, and disp
 });
 
 describe('with as many blocks as 200,000 rows have, indexes serve', async () => {
-  const big = await createDatabase(`
-    comment on schema public is '@graphql({"inflect_names": true})';
+  await createSchema(
+    database,
+    'big',
+    `
+    comment on schema big is '@graphql({"inflect_names": true})';
     create table customer (id int primary key, tenant int not null, email text not null unique, note text) with (fillfactor = 10);
     create table parcel (id int primary key, tenant int not null, customer_id int not null, sender_id int) with (fillfactor = 10);
     insert into customer select n, n % 10, 'c' || n, case when n % 50 > 0 then 'n' || n end from generate_series(1, 4000) n;
@@ -323,9 +329,10 @@ describe('with as many blocks as 200,000 rows have, indexes serve', async () => 
     alter table box enable row level security; create policy own on box using (tenant = (select 1));
     grant select on customer, parcel, ward, client, box to anon, service_role;
     analyze;
-  `);
-  const on = await startExecution(big, {});
-  const blocks = await blocksRead(big, on);
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['big'] });
+  const blocks = await blocksRead(database, on);
   const encode = (elements: unknown) => Buffer.from(JSON.stringify(elements)).toString('base64');
 
   // A scan of all parcels reads more than a thousand blocks.
@@ -383,8 +390,8 @@ describe('with as many blocks as 200,000 rows have, indexes serve', async () => 
     ['values of their own', '{rating: DescNullsLast}', 2],
     ['rows that may be hidden', '{client: {email: AscNullsLast}}', 3],
   ])('a page that is not full is read once for each part: by %s', async (_, orderBy, parts) => {
-    const [size] = await big.query<{ blocks: number }>(
-      `select sum(pg_relation_size(c)) / 8192 as blocks from unnest('{box,client}'::regclass[]) c`,
+    const [size] = await database.query<{ blocks: number }>(
+      `select sum(pg_relation_size(c)) / 8192 as blocks from unnest('{big.box,big.client}'::regclass[]) c`,
     );
     const query = `{ c: boxCollection(first: 20, orderBy: ${orderBy}, filter: {lot: {eq: 7}}) { edges { node { id } } } }`;
     for (const role of ['anon', 'service_role']) {

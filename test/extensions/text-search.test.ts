@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
 import { bindSlots } from '../../src/graphql/compile/input/bind-slot.ts';
 import { type Json, startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 import { walkPages } from '../support/walk-pages.ts';
 
@@ -193,14 +193,18 @@ describe('refused', () => {
 });
 
 describe('names', async () => {
-  const named = await createDatabase(`
-    comment on schema public is '@graphql({"inflect_names": true})';
+  await createSchema(
+    database,
+    'named',
+    `
+    comment on schema named is '@graphql({"inflect_names": true})';
     create table text_search (id int primary key, body tsvector);
     grant select on text_search to anon;
-  `);
+  `,
+  );
 
   test('that are there without them stay', async () => {
-    const on = await startExecution(named, { introspection: 'always' });
+    const on = await startExecution(database, { schemas: ['named'], introspection: 'always' });
     const { __type } = await on.data(
       'anon',
       '{ __type(name: "TextSearchFilter") { inputFields { name type { name } } } }',
@@ -211,13 +215,12 @@ describe('names', async () => {
   });
 
   test('that are taken are reported', async () => {
-    const [omission] = (await modelReader(named).omissions(['public'])).filter(({ names }) =>
+    const [omission] = (await modelReader(database).omissions(['named'])).filter(({ names }) =>
       names.includes('TextSearchFilter'),
     );
     expect(omission).toMatchObject({
-      object: 'public.text_search',
-      reason:
-        'Nothing has a type "TextSearchFilter" of the extensions: table public.text_search has that name already.',
+      object: 'named.text_search',
+      reason: 'Nothing has a type "TextSearchFilter" of the extensions: table named.text_search has that name already.',
     });
   });
 });
@@ -237,8 +240,11 @@ test('without the extension nothing of it is there', async () => {
 });
 
 describe('with as many blocks as 100,000 rows have, indexes serve', async () => {
-  const big = await createDatabase(
-    `create table page (id int primary key, tenant int not null, body text not null,
+  await createSchema(
+    database,
+    'big',
+    `
+    create table page (id int primary key, tenant int not null, body text not null,
       search tsvector generated always as (to_tsvector('english', body)) stored) with (fillfactor = 10);
     insert into page (id, tenant, body) select n, n % 10, 'page p' || n % 30 || ' q' || n % 100 || ' with words w' || n % 1000 from generate_series(1, 10000) n;
     create index on page using gin (search);
@@ -253,10 +259,10 @@ describe('with as many blocks as 100,000 rows have, indexes serve', async () => 
     alter table guarded enable row level security;
     create policy own on guarded to anon using (tenant = (select 1));
     grant select on page, searched, guarded to anon, service_role; grant select on plain to anon`,
-    'vacuum analyze',
   );
-  const on = await startExecution(big, {});
-  const client = new pg.Client(big.url);
+  await database.query('vacuum analyze');
+  const on = await startExecution(database, { schemas: ['big'] });
+  const client = new pg.Client(database.url);
   await client.connect();
   afterAll(() => client.end());
 
@@ -303,16 +309,20 @@ describe('with as many blocks as 100,000 rows have, indexes serve', async () => 
 });
 
 describe('orders by rank', async () => {
-  const ranked = await createDatabase(`
+  await createSchema(
+    database,
+    'ranked',
+    `
     create table paper (id int primary key, kind int not null, search tsvector, other_rank int);
     insert into paper select n, n % 3, case when n % 7 > 0 then to_tsvector('simple', repeat('fox ', n % 5) || repeat('dog ', n % 4) || 'x' || n) end
       from generate_series(1, 60) n;
     create table note (id int primary key, paper_id int references paper);
     insert into note select n, n from generate_series(1, 20) n;
     grant select on paper, note to anon;
-    comment on schema public is '@graphql({"inflect_names": true})';
-  `);
-  const on = await startExecution(ranked, { introspection: 'always' });
+    comment on schema ranked is '@graphql({"inflect_names": true})';
+  `,
+  );
+  const on = await startExecution(database, { schemas: ['ranked'], introspection: 'always' });
   const ids = async (orderBy: string, rest = '') => {
     const { paperCollection } = await on.data(
       'anon',
@@ -321,7 +331,9 @@ describe('orders by rank', async () => {
     return paperCollection.edges.map(({ node }: Json) => node.id);
   };
   const bySql = async (order: string) =>
-    (await ranked.query<{ id: number }>(`select id from paper order by ${order}, id limit 30`)).map(({ id }) => id);
+    (await database.query<{ id: number }>(`select id from ranked.paper order by ${order}, id limit 30`)).map(
+      ({ id }) => id,
+    );
 
   test.each([
     [
@@ -355,16 +367,16 @@ describe('orders by rank', async () => {
     const { a, b } = await on.data('anon', query, { variables });
     const rank = `ts_rank(search, plainto_tsquery('simple', 'fox')) desc nulls last`;
     expect(a.edges.map(({ node }: Json) => node.id)).toEqual(await bySql(`kind desc, ${rank}`));
-    const found = await ranked.query<{ id: number }>(
-      `select id from paper where search @@ plainto_tsquery('simple', 'fox') order by ${rank}, id limit 30`,
+    const found = await database.query<{ id: number }>(
+      `select id from ranked.paper where search @@ plainto_tsquery('simple', 'fox') order by ${rank}, id limit 30`,
     );
     expect(b.edges.map(({ node }: Json) => node.id)).toEqual(found.map(({ id }) => id));
     const { noteCollection } = await on.data(
       'anon',
       '{ noteCollection(orderBy: {paper: {searchRank: {plain: "fox", config: "simple"}}}) { edges { node { id } } } }',
     );
-    const notes = await ranked.query<{ id: number }>(
-      `select n.id from note n join paper on paper.id = paper_id order by ${rank}, n.id`,
+    const notes = await database.query<{ id: number }>(
+      `select n.id from ranked.note n join ranked.paper on paper.id = paper_id order by ${rank}, n.id`,
     );
     expect(noteCollection.edges.map(({ node }: Json) => node.id)).toEqual(notes.map(({ id }) => id));
   });
@@ -378,8 +390,8 @@ describe('orders by rank', async () => {
     const orderBy = `[{searchRank: {websearch: "fox or dog", config: "simple", direction: ${direction}}}]`;
     const seen = await walkPages((query) => on.data('anon', query), 'paperCollection', { orderBy, size: 7, backward });
     const [way, nulls] = [direction.startsWith('Asc') ? 'asc' : 'desc', direction.endsWith('First') ? 'first' : 'last'];
-    const rows = await ranked.query<{ id: number }>(
-      `select id from paper order by ts_rank(search, websearch_to_tsquery('simple', 'fox or dog')) ${way} nulls ${nulls}, id`,
+    const rows = await database.query<{ id: number }>(
+      `select id from ranked.paper order by ts_rank(search, websearch_to_tsquery('simple', 'fox or dog')) ${way} nulls ${nulls}, id`,
     );
     expect(seen).toEqual(rows.map(({ id }) => id));
   });
@@ -411,7 +423,7 @@ describe('orders by rank', async () => {
   });
 
   test('an order by rank is refused below many rows, by its cost', async () => {
-    const cheap = await startExecution(ranked, { limits: { maxCost: 29_000 } });
+    const cheap = await startExecution(database, { schemas: ['ranked'], limits: { maxCost: 29_000 } });
     const order = 'orderBy: {searchRank: {plain: "fox"}}';
     expect(await cheap.errors('anon', `{ paperCollection(${order}) { edges { cursor } } }`)).toEqual([]);
     const nested = `{ noteCollection(first: 30) { edges { node { paper { noteCollection(first: 1, orderBy: {paper: {searchRank: {plain: "fox"}}}) { edges { cursor } } } } } } }`;
@@ -424,9 +436,9 @@ describe('orders by rank', async () => {
     const query = `query ($q: String, $cover: Boolean) { paperCollection(filter: {id: {lte: 8}}) { nodes { id
       searchRank(websearch: $q, config: "simple") other: searchRank(plain: "dog", config: "simple", normalization: 2, coverDensity: $cover)
       noteCollection { nodes { paper { searchRank(query: "fox & dog", config: "simple") } } } } } }`;
-    const rows = await ranked.query<{ id: number; fox: number | null; dog: number | null; both: number | null }>(
+    const rows = await database.query<{ id: number; fox: number | null; dog: number | null; both: number | null }>(
       `select id, ts_rank(search, websearch_to_tsquery('simple', 'fox or dog')) as fox, ts_rank_cd(search, plainto_tsquery('simple', 'dog'), 2) as dog,
-        ts_rank(search, 'fox & dog') as both from paper where id <= 8 order by id`,
+        ts_rank(search, 'fox & dog') as both from ranked.paper where id <= 8 order by id`,
     );
     expect(rows.filter(({ fox }) => fox === null)).toHaveLength(1);
     const { paperCollection } = await on.data('anon', query, { variables: { q: 'fox or dog', cover: true } });
@@ -438,11 +450,11 @@ describe('orders by rank', async () => {
     );
     // Alone, the row is laid out without JSON of PostgreSQL.
     const flat = await on.data('anon', '{ paperByPk(id: 1) { id searchRank(plain: "fox", config: "simple") } }');
-    const [first] = await ranked.query(`select ts_rank(search, 'fox') as rank from paper where id = 1`);
+    const [first] = await database.query(`select ts_rank(search, 'fox') as rank from ranked.paper where id = 1`);
     expect(flat.paperByPk).toEqual({ id: 1, searchRank: first!.rank });
     const update = 'mutation { updatePaperByPk(id: 1, set: {kind: 1}) { searchRank(plain: "fox", config: "simple") } }';
-    await ranked.query('grant update on paper to anon');
-    const writing = await startExecution(ranked, {});
+    await database.query('grant update on ranked.paper to anon');
+    const writing = await startExecution(database, { schemas: ['ranked'] });
     expect(await writing.data('anon', update)).toEqual({ updatePaperByPk: { searchRank: first!.rank } });
   });
 
@@ -464,13 +476,17 @@ describe('orders by rank', async () => {
   });
 
   test('a name that is taken stays', async () => {
-    const taken = await createDatabase(`
+    await createSchema(
+      database,
+      'taken',
+      `
       create table "TextSearchOrder" (id int primary key);
       create table paper (id int primary key, search tsvector, "searchRank" int);
       grant select on paper, "TextSearchOrder" to anon;
-    `);
+    `,
+    );
     const typesOf = async (extensions: object) => {
-      const other = await startExecution(taken, { introspection: 'always', ...extensions });
+      const other = await startExecution(database, { schemas: ['taken'], introspection: 'always', ...extensions });
       const { __type } = await other.data(
         'anon',
         '{ __type(name: "paperOrderBy") { inputFields { name type { name } } } }',
@@ -480,12 +496,12 @@ describe('orders by rank', async () => {
     const before = await typesOf({ extensions: [] });
     expect(before).toEqual(['id OrderByDirection', 'search OrderByDirection', 'searchRank OrderByDirection']);
     expect(await typesOf({})).toEqual(before);
-    const reasons = (await modelReader(taken).omissions(['public'])).map(({ reason }) => reason).join('\n');
+    const reasons = (await modelReader(database).omissions(['taken'])).map(({ reason }) => reason).join('\n');
     expect(reasons).toContain(
-      'Table public.paper has no order by its rank of the column "search": the order has another entry of that name.',
+      'Table taken.paper has no order by its rank of the column "search": the order has another entry of that name.',
     );
     expect(reasons).toContain(
-      'Table public.paper has no field for the rank of the column "search": it has another field of that name.',
+      'Table taken.paper has no field for the rank of the column "search": it has another field of that name.',
     );
     expect(reasons).toContain('Nothing has a type "TextSearchOrder" of the extensions');
   });

@@ -226,18 +226,18 @@ describe('privileges', () => {
 
 describe('names', () => {
   test('that something has without the extension are not taken; the rest is offered', async () => {
-    const world = await createDatabase(`
-      create schema app; grant usage on schema app to anon;
-      create table app.one (id int primary key, n int);
-      create table app.two (id int primary key, n int);
-      create table app.three (id int primary key, n int);
-      create table app."oneConstraint" (id int primary key);
-      create type app."twoColumn" as enum ('x');
-      create table app.user_of (id int primary key, v app."twoColumn");
-      create table app.holder (id int primary key);
-      comment on table app.holder is '@graphql({"name": "threeOnConflict"})';
-      grant all on all tables in schema app to anon`);
-    const named = await startExecution(world, { schemas: ['app'], introspection: 'always' });
+    await database.query(`
+      create schema taken; grant usage on schema taken to anon;
+      create table taken.one (id int primary key, n int);
+      create table taken.two (id int primary key, n int);
+      create table taken.three (id int primary key, n int);
+      create table taken."oneConstraint" (id int primary key);
+      create type taken."twoColumn" as enum ('x');
+      create table taken.user_of (id int primary key, v taken."twoColumn");
+      create table taken.holder (id int primary key);
+      comment on table taken.holder is '@graphql({"name": "threeOnConflict"})';
+      grant all on all tables in schema taken to anon`);
+    const named = await startExecution(database, { schemas: ['taken'], introspection: 'always' });
     expect(await valuesOf('oneOnConflict', 'anon', named)).toBe(null);
     expect(await valuesOf('twoOnConflict', 'anon', named)).toEqual(['constraint']);
     const { __type } = await named.data('anon', '{ __type(name: "threeOnConflict") { kind } }');
@@ -249,36 +249,36 @@ describe('names', () => {
       insertIntotwoCollection: ['objects', 'onConflict'],
       insertIntothreeCollection: ['objects'],
     });
-    const reasons = (await modelReader(world).omissions(['app'])).map(({ reason }) => reason);
+    const reasons = (await modelReader(database).omissions(['taken'])).map(({ reason }) => reason);
     expect(reasons).toContain(
-      'Table app.one would have the type "oneConstraint", and table app."oneConstraint" has that name already.',
+      'Table taken.one would have the type "oneConstraint", and table taken."oneConstraint" has that name already.',
     );
   });
 });
 
 test('an index that is gone, or has another name, is noticed by the request that names it', async () => {
-  const world = await createDatabase(`
-    create schema app; create schema hidden; grant usage on schema app to anon;
-    create table app.item (id int primary key, code text unique);
-    create table hidden.thing (id int primary key, code text unique);
-    create view app.thing as select * from hidden.thing;
-    comment on view app.thing is '@graphql({"primary_key_columns": ["id"]})';
-    grant all on all tables in schema app to anon`);
-  const gone = await startExecution(world, { schemas: ['app'] });
+  await database.query(`
+    create schema gone; create schema behind; grant usage on schema gone to anon;
+    create table gone.item (id int primary key, code text unique);
+    create table behind.thing (id int primary key, code text unique);
+    create view gone.thing as select * from behind.thing;
+    comment on view gone.thing is '@graphql({"primary_key_columns": ["id"]})';
+    grant all on all tables in schema gone to anon`);
+  const gone = await startExecution(database, { schemas: ['gone'] });
   const ask = async (table: string, constraint: string) => {
     const query = `mutation { insertInto${table}Collection(objects: [{id: 1}], onConflict: {constraint: ${constraint}}) { affectedCount } }`;
     const { data, errors } = await gone.run('anon', query);
     return errors?.[0].extensions.code ?? data[`insertInto${table}Collection`].affectedCount;
   };
   for (const [table, schema] of [
-    ['item', 'app'],
-    ['thing', 'hidden'],
+    ['item', 'gone'],
+    ['thing', 'behind'],
   ] as const) {
     expect(await ask(table, `${table}_code_key`)).toBe(1);
-    await world.query(`alter table ${schema}.${table} drop constraint ${table}_code_key`);
+    await database.query(`alter table ${schema}.${table} drop constraint ${table}_code_key`);
     expect(await ask(table, `${table}_code_key`)).toBe('GRAPHQL_VALIDATION_FAILED');
     expect(await ask(table, `${table}_pkey`)).toBe(0);
-    await world.query(`alter index ${schema}.${table}_pkey rename to ${table}_by_id`);
+    await database.query(`alter index ${schema}.${table}_pkey rename to ${table}_by_id`);
     expect(await gone.compare()).toBe(true);
     expect(await ask(table, `${table}_by_id`)).toBe(0);
   }

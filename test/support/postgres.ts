@@ -58,6 +58,15 @@ export function createAuthDatabase(...sql: readonly string[]): Promise<TestDatab
   return copyDatabase(inject('authTemplate'), sql);
 }
 
+/**
+ * Makes a schema that every role may use, and runs the SQL with it as search path: other names and rows in a database that is there
+ * already, whose connections a database of their own would need anew.
+ */
+export async function createSchema(database: TestDatabase, name: string, sql: string): Promise<void> {
+  await database.query(`create schema ${name}; grant usage on schema ${name} to public; set search_path = ${name}; ${sql};
+    reset search_path`);
+}
+
 /** A connection that makes and drops databases. */
 interface Maker {
   readonly client: pg.Client;
