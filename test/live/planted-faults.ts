@@ -13,13 +13,16 @@ import { people, type Subscribe, subscribing } from './watcher.ts';
 
 const random = createRandom(11);
 
+/** Waits until it is too late for anything to come, or nobody is there any more. */
+type Pause = () => Promise<unknown>;
+
 /** Changes what a subscriber asks or hears. */
 interface Fault {
   readonly found: RegExp;
   readonly withSchemaChanges?: true;
   readonly ask?: (given: Subscribing) => Subscribing;
-  readonly next?: (heard: Heard, given: Subscribing) => () => Promise<Result>;
-  readonly end?: (heard: Heard, settleMs: number) => Promise<unknown>;
+  readonly next?: (heard: Heard, given: Subscribing, tooLong: Pause) => () => Promise<Result>;
+  readonly end?: (heard: Heard, tooLong: Pause) => Promise<unknown>;
 }
 
 /** The last answer that anybody got, by what was asked. */
@@ -77,7 +80,19 @@ const faults = {
   'a revoked grant that ends nothing': {
     found: /^anon, .* has never/,
     withSchemaChanges: true,
-    end: ({ end }, settleMs) => end.then((how) => sleep(2 * settleMs, how)),
+    // It ends by errors, or by an answer instead of events.
+    next:
+      ({ next }, _, tooLong) =>
+      async () => {
+        const result = await next();
+        if (result.errors !== undefined) await tooLong();
+        return result;
+      },
+    async end({ end }, tooLong) {
+      const how = await end;
+      await tooLong();
+      return how;
+    },
   },
 } as const satisfies Readonly<Record<string, Fault>>;
 
@@ -92,10 +107,12 @@ export async function expectFound(name: FaultName, settleMs: number, rounds?: 's
   const fault: Fault = faults[name];
   const plant =
     (subscribe: Subscribe['events']): Subscribe['events'] =>
-    (url, given, whenOver) => {
+    (url, given, whenOver = onTestFinished) => {
       const heard = subscribe(url, fault.ask?.(given) ?? given, whenOver);
-      const end = fault.end?.(heard, settleMs) ?? heard.end;
-      return { ...heard, next: fault.next?.(heard, given) ?? heard.next, end };
+      const left = new Promise<void>((resolve) => whenOver(async () => resolve()));
+      const tooLong = () => Promise.race([left, sleep(2 * settleMs)]);
+      const end = fault.end?.(heard, tooLong) ?? heard.end;
+      return { ...heard, next: fault.next?.(heard, given, tooLong) ?? heard.next, end };
     };
   const subscribe = { events: plant(subscribing.events), socket: plant(subscribing.socket) };
   const { withSchemaChanges = false } = fault;
