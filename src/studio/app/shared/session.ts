@@ -84,10 +84,11 @@ export async function signIn(token: string): Promise<void> {
 }
 
 /** Reads the project again, as for its keys, which change while it runs. @throws ApiError */
-export async function readProjectAgain(): Promise<void> {
+export async function readProjectAgain(): Promise<StudioProject> {
   const { body: project } = await askAsOperator<StudioProject>('/studio/project');
   const now = session.get();
   if (now.kind === 'open') session.set({ ...now, project });
+  return project;
 }
 
 /** Drops the token and the tab's data; asks first if unsaved input would be lost. */

@@ -6,6 +6,7 @@ import { Fault } from '../../components/problem.tsx';
 import { ProjectCommand } from '../../components/project-command.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { apiKeys } from '../../shared/keys.ts';
+import { useAgain } from '../../shared/recent.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { readProjectAgain, session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
@@ -18,14 +19,19 @@ const jwksPath = '/auth/v1/.well-known/jwks.json';
 /** The section. */
 export function ProjectKeys() {
   const { anon, service } = useStore(apiKeys);
-  const { problem } = useAnswer('project', readProjectAgain);
+  const answer = useAnswer('project', readProjectAgain);
+  // Somebody rotates them in a terminal, and looks here.
+  useAgain(answer, 5000);
   const now = useStore(session);
   if (now.kind === 'none') return null;
   const { signing } = now.project;
   const facts = [
     { title: 'Project URL', text: location.origin },
     { title: 'GraphQL', text: `${location.origin}/graphql/v1` },
-    { title: 'Public keys (JWKS)', text: `${location.origin}${jwksPath}` },
+    // A shared secret is not in the list.
+    ...(signing.keys.length > 0 && signing.keys.every(({ algorithm }) => algorithm.startsWith('HS'))
+      ? []
+      : [{ title: 'Public keys (JWKS)', text: `${location.origin}${jwksPath}` }]),
     { title: 'Anon key', text: anon },
   ];
   return (
@@ -64,8 +70,8 @@ export function ProjectKeys() {
           </>
         )}
       </NamedGroup>
-      <NamedGroup section="keys" title="Keys that verify tokens">
-        <Fault>{problem?.message}</Fault>
+      <NamedGroup section="keys" title="Signing keys">
+        <Fault>{answer.problem?.message}</Fault>
         <SigningKeys signing={signing} />
       </NamedGroup>
       <NamedGroup section="keys" title="Rotate the keys">
@@ -87,7 +93,7 @@ function SigningKeys({ signing: { keys } }: { readonly signing: Signing }) {
   // A file has them from the newest to the oldest: each signs since the one behind it does not.
   const since = (at: number) => keys[at]?.state === 'signs' && keys[at + 1]?.signedUntil;
   return (
-    <Rows label="Signing keys" columns={['Key ID', 'Algorithm', 'State']}>
+    <Rows label="States of the keys" columns={['Key ID', 'Algorithm', 'State']}>
       {keys.map(({ id, algorithm, state, signedUntil }, at) => {
         const from = since(at);
         return (

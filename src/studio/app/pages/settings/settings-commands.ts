@@ -36,9 +36,9 @@ export const settingsTasks: readonly SettingsTask[] = [
   },
   {
     section: 'Keys',
-    title: 'Keys that verify tokens',
-    address: groupAddress('keys', 'Keys that verify tokens'),
-    words: 'jwks public signing jwt',
+    title: 'Signing keys',
+    address: groupAddress('keys', 'Signing keys'),
+    words: 'jwks public verify tokens jwt',
   },
   {
     section: 'Keys',
