@@ -146,6 +146,47 @@ test('an id that is pasted into the palette leads to its request or user, and an
   await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('grace@example.com');
 });
 
+test('what the pages of the studio ask on their own is left out, and what somebody reads as a visitor is not', async () => {
+  const { id } = (await studio.ask('/admin/users', { email: 'hopper@example.com' }, serviceKey)) as { id: string };
+  const listed = async () => {
+    // As the studio asks, so that it leaves no trace.
+    const headers = { authorization: `Bearer ${accessToken}`, 'x-pgreflect-studio': '1' };
+    const response = await fetch(`${studio.url}/v1/projects/${ref}/requests?limit=500`, { headers });
+    const { requests } = (await response.json()) as {
+      requests: readonly { id: string; method: string; path: string; operation: string | null; role: string | null }[];
+    };
+    return requests;
+  };
+  const before = new Set((await listed()).map((request) => request.id));
+  const { page } = await studio.visit('home');
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  for (const link of await page.getByRole('navigation', { name: 'Studio' }).getByRole('link').all()) {
+    await link.click();
+    await page
+      .getByRole('heading', { level: 1, name: ((await link.textContent()) ?? '').trim(), exact: true })
+      .waitFor();
+  }
+  const deeper = {
+    [`users/${id}`]: 'hopper@example.com',
+    'emails/recovery': 'Subject',
+    'settings/history': 'History',
+    'access/public/review': 'public.review',
+    'schema/Product?role=anon': 'With extensions',
+    'data/Product?as=anon': /^\d+ rows$/,
+  };
+  for (const [path, words] of Object.entries(deeper)) {
+    await page.evaluate((address) => {
+      history.pushState(null, '', address);
+      dispatchEvent(new PopStateEvent('popstate'));
+    }, `/studio/${path}`);
+    await page.getByText(words).first().waitFor();
+  }
+  const fresh = (await listed()).filter((request) => !before.has(request.id));
+  const others = fresh.filter(({ path, role }) => path !== '/graphql/v1' || role !== 'anon');
+  expect(others).toEqual([]);
+  expect(fresh.length).toBeGreaterThan(0);
+});
+
 test('a request that is not kept any more says where it is, and on a phone in the dark the page is whole', async () => {
   await ask(products, 'for-the-phone');
   const { page } = await studio.visit('logs?request=long-ago', {
