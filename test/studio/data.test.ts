@@ -260,7 +260,7 @@ test('a row is inserted with related rows at any depth, and what is refused of o
   const { page, problems } = await studio.visit('data/Gadget?as=service&row=');
   const form = page.getByRole('complementary', { name: 'New Gadget' });
   await form.getByLabel('makerId').waitFor();
-  await form.getByRole('button', { name: 'Add a related Maker' }).click();
+  await form.getByRole('button', { name: 'New related Maker' }).click();
   const maker = form.getByRole('group', { name: 'New Maker' });
   await expect.poll(() => maker.getByLabel('name').evaluate((field) => field === document.activeElement)).toBe(true);
   await page.keyboard.type('Acme');
@@ -388,7 +388,7 @@ test('the lines of a new row are numbered, a row chosen by its key rules out a n
     grant select, insert on buyer, sale, sale_line, sale_year, sale_no to service_role`);
   const { page, problems } = await studio.visit('data/Sale?as=service&row=');
   const form = page.getByRole('complementary', { name: 'New Sale' });
-  const adder = form.getByRole('button', { name: 'Add a related Buyer in buyer' });
+  const adder = form.getByRole('button', { name: 'New related Buyer in buyer' });
   await adder.waitFor();
   await form.getByRole('combobox', { name: 'Find buyer' }).fill('ada');
   await page.getByRole('option', { name: '7 · Ada' }).click();
@@ -429,6 +429,9 @@ test('the lines of a new row are numbered, a row chosen by its key rules out a n
     await form.getByRole('button', { name: `related ${table} ` }).click();
     const row = form.getByRole('group', { name: `New ${table}` });
     expect(await row.getByLabel(field, { exact: true }).inputValue()).toBe('');
+    // Nobody knows keys by heart: where rows can be found, the keyboard is there.
+    const isFocused = (fields: readonly Element[]) => fields.map((each) => each === document.activeElement);
+    await expect.poll(() => row.getByRole('combobox').evaluateAll(isFocused)).toEqual(table === 'SaleNo' ? [true] : []);
     await row.getByRole('button', { name: 'Remove' }).click();
   }
   expect(await violations(page)).toEqual([]);

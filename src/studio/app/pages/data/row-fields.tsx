@@ -194,9 +194,9 @@ function Relationship({ draft, link, to, isAdding, onChange, place, context }: R
       disabled={isBusy}
       onClick={() => void run(async () => add(await readRoleTable(draft.table.role, target), null))}
     >
-      {hasNew ? 'Add another' : 'Add'}{' '}
+      {link.isForeignKey ? 'New' : hasNew ? 'Add another' : 'Add'}{' '}
       <span className="visually-hidden">
-        {hasNew ? '' : 'a '}related {target} in {name}
+        {link.isForeignKey || hasNew ? '' : 'a '}related {target} in {name}
       </span>
     </button>
   );

@@ -40,7 +40,7 @@ export function RowSelect({ table: { role, columns }, link, caller, textOf, onTy
   return (
     <SearchSelect
       label={`Find ${name}`}
-      placeholder={`Find a ${target}`}
+      placeholder={`Find ${target}`}
       nothing={`No ${target} found.`}
       chosen={isKept ? chosen : null}
       keyOf={({ key }) => key}

@@ -33,8 +33,13 @@ export function ValueEditor(props: ValueEditorProps) {
   const { table, column, text, onChange, isReadOnly, isChanged, isNew, isMissing, focus, finder } = props;
   const id = useId();
   const field = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the keyboard is given
   useLayoutEffect(() => {
-    if (focus !== null) focusEnd(field.current);
+    if (focus === null) return;
+    // Nobody knows a key by heart.
+    const search = isNew && text === undefined ? field.current?.querySelector<HTMLElement>('[role="combobox"]') : null;
+    if (search) search.focus();
+    else focusEnd(field.current);
   }, [focus]);
   const { name, type, isKey, hasDefault, description } = column;
   const isNullable = !type.endsWith('!');
