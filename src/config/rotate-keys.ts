@@ -3,6 +3,7 @@
  * before it verify what they have signed. The order says which is which: standby keys stand before the one that signs.
  */
 import { randomUUID } from 'node:crypto';
+import { lastTokenEnds } from './auth/token-seconds.ts';
 import { isSigner, type JsonWebKeyMember } from './json-web-keys.ts';
 import { findSigningKey, makeSecret, makeSigningKey, toPublicKey } from './keys.ts';
 
@@ -43,9 +44,6 @@ export function signedUntil({ signed_until: text }: JsonWebKeyMember): number | 
   return Number.isNaN(at) ? null : at;
 }
 
-/** A gateway looks at the file after two seconds, and signs with the new key five seconds later. */
-const signsStillMs = 10_000;
-
 /**
  * When the last access token that a key has signed expires, in milliseconds since the epoch; null: unknown.
  *
@@ -53,7 +51,7 @@ const signsStillMs = 10_000;
  */
 export function tokensEnd(key: JsonWebKeyMember, seconds: number): number | null {
   const at = signedUntil(key);
-  return at === null ? null : at + signsStillMs + seconds * 1000;
+  return at === null ? null : lastTokenEnds(at, seconds);
 }
 
 /** Removes the keys that only verify what they have signed. */

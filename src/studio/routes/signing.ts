@@ -3,7 +3,7 @@ import { tokenSeconds } from '../../config/auth/token-seconds.ts';
 import type { Config } from '../../config/config.ts';
 import { isSigner, type JsonWebKeyMember } from '../../config/json-web-keys.ts';
 import { findSigningKey } from '../../config/keys.ts';
-import { signedUntil, tokensEnd } from '../../config/rotate-keys.ts';
+import { signedUntil } from '../../config/rotate-keys.ts';
 import { about, integer, listOf, objectOf, oneOf, orNull, text, type ValueOf } from '../../shared/schema.ts';
 import type { PageParts } from './studio-parts.ts';
 
@@ -19,8 +19,10 @@ export const signing = objectOf({
       id: about(orNull(text), 'The `kid`; null: it has none.'),
       algorithm: text,
       state: about(oneOf('standby', 'signs', 'verifies'), 'A key on standby signs next.'),
-      signedUntil: about(orNull(text), 'When another key was told to sign; null: unknown.'),
-      tokensEnd: about(orNull(text), 'When the last access token that it signed expires; null: unknown.'),
+      signedUntil: about(
+        orNull(text),
+        'When another key was told to sign; null: unknown. The last access token that it signed expires `tokenSeconds` and ten seconds later.',
+      ),
     }),
   ),
 });
@@ -30,25 +32,22 @@ type Signing = ValueOf<typeof signing>;
 /** @returns Keys in the order of the configuration, a secret beside them last. */
 export function describeSigning({ config, auth }: Pick<PageParts, 'config' | 'auth'>): Signing {
   const { jwtKeys, jwtSecret } = config;
-  const seconds = tokenSeconds(auth?.knownConfig() ?? { jwt_exp: 0 });
   const signer = jwtKeys.findIndex(isSigner);
   const ofSecret = {
     id: null,
     algorithm: 'HS256',
     state: signer < 0 ? 'signs' : 'verifies',
     signedUntil: null,
-    tokensEnd: null,
   } as const;
   return {
     from: sourceOf(config),
-    tokenSeconds: seconds,
+    tokenSeconds: tokenSeconds(auth?.knownConfig() ?? { jwt_exp: 0 }),
     keys: [
       ...jwtKeys.map((key, at) => ({
         id: key.kid ?? null,
         algorithm: key.alg ?? '',
         state: stateOf(key, at < signer),
         signedUntil: toText(signedUntil(key)),
-        tokensEnd: toText(tokensEnd(key, seconds)),
       })),
       ...(jwtSecret === null ? [] : [ofSecret]),
     ],

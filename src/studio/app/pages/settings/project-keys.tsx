@@ -1,4 +1,5 @@
 /** The addresses and API keys of the project, the keys that sign and verify tokens, and how they are rotated. */
+import { lastTokenEnds } from '../../../../config/auth/token-seconds.ts';
 import type { StudioProject } from '../../../routes/studio-project.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Moment } from '../../components/moment.tsx';
@@ -169,8 +170,10 @@ function Rotation({
   readonly isLocal: boolean;
 }) {
   if (from === 'nothing') return <p className="soft">No key signs here: the tokens are those of another service.</p>;
-  const ends = keys.flatMap(({ state, tokensEnd }) => (state === 'verifies' && tokensEnd !== null ? [tokensEnd] : []));
-  const end = ends.sort().at(-1);
+  const ends = keys.flatMap(({ state, signedUntil }) =>
+    state === 'verifies' && signedUntil !== null ? [lastTokenEnds(Date.parse(signedUntil), tokenSeconds)] : [],
+  );
+  const end = ends.length === 0 ? undefined : Math.max(...ends);
   const hasOld = keys.some(({ state }) => state === 'verifies');
   return (
     <>
@@ -180,10 +183,10 @@ function Rotation({
             <>
               Retire the earlier key when access tokens that it signed have expired: they last {tokenSeconds} seconds.
             </>
-          ) : Date.parse(end) > Date.now() ? (
+          ) : end > Date.now() ? (
             <>
-              Wait until <Moment at={end} /> before you retire the earlier key: access tokens that it signed can be in
-              use until then.
+              Wait until <Moment at={new Date(end).toISOString()} /> before you retire the earlier key: access tokens
+              that it signed can be in use until then.
             </>
           ) : (
             <>Access tokens that the earlier key signed have expired.</>
