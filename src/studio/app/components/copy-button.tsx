@@ -1,5 +1,6 @@
 /** Copies a text to the clipboard and says so. */
 import { useState } from 'react';
+import { copyText } from '../shared/take-along.ts';
 import { CloseIcon, CopyIcon, TickIcon } from './icons.tsx';
 
 const saidForMs = 2000;
@@ -16,13 +17,7 @@ interface CopyButtonProps {
 export function CopyButton({ text, what, isIcon = false }: CopyButtonProps) {
   const [said, setSaid] = useState<string | null>(null);
   const copy = async (): Promise<void> => {
-    // Browsers provide it only for https:// and localhost.
-    const clipboard = navigator.clipboard as Clipboard | undefined;
-    const isCopied = await clipboard?.writeText(text).then(
-      () => true,
-      () => false,
-    );
-    setSaid(isCopied ? 'Copied' : 'Not allowed');
+    setSaid((await copyText(text)) ? 'Copied' : 'Not allowed');
     setTimeout(() => setSaid(null), saidForMs);
   };
   return (

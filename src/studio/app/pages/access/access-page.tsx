@@ -15,7 +15,7 @@ import { askProject, session } from '../../shared/session.ts';
 import { useMedia, useStore } from '../../shared/store.ts';
 import { actions, actionWords, sayRight, warnOf } from './access-words.ts';
 import { ChangesDialog } from './changes-dialog.tsx';
-import { placeOf } from './place-of.ts';
+import { placeOf, withMember } from './place-of.ts';
 import { sqlChanges } from './sql-changes.ts';
 import { TableAccess } from './table-access.tsx';
 import { TryAs } from './try-as.tsx';
@@ -46,10 +46,7 @@ export function AccessPage() {
   if (said !== null && count > 0) setSaid(null);
   const wanted = query.get('q') ?? '';
   const find = (text: string): void => {
-    const next = new URLSearchParams(query);
-    if (text === '') next.delete('q');
-    else next.set('q', text);
-    goTo(placeOf(null, next), { replace: true });
+    goTo(placeOf(null, withMember(query, 'q', text || null)), { replace: true });
   };
   return (
     <OperatorPage
@@ -112,7 +109,8 @@ function Access({ overview, problem, wanted, onReview }: AccessProps) {
         label="Views"
         tabs={views}
         chosen={view}
-        onChoose={(name) => goTo(placeOf(chosen ?? null, withView(query, name)))}
+        // What is chosen stays so: a view begins with it.
+        onChoose={(name) => goTo(placeOf(chosen ?? null, withMember(query, 'view', name === 'tables' ? null : name)))}
         end={view === 'tables' ? <Legend /> : undefined}
       >
         {view === 'try' && (
@@ -154,14 +152,6 @@ function Access({ overview, problem, wanted, onReview }: AccessProps) {
       </Tabs>
     </div>
   );
-}
-
-/** What is chosen stays so: a view begins with it. */
-function withView(query: URLSearchParams, view: View): URLSearchParams {
-  const next = new URLSearchParams(query);
-  if (view === 'tables') next.delete('view');
-  else next.set('view', view);
-  return next;
 }
 
 function useTableCommands(overview: AccessOverview | null): void {
@@ -228,9 +218,8 @@ function Matrix({ overview, tables, chosen, query }: MatrixProps) {
       chosen={chosen === null ? null : keyOf(chosen)}
       isOpenedByClick
       onOpen={(table, { name }) => {
-        const next = new URLSearchParams(query);
-        if (name.startsWith('role ')) next.set('role', name.slice('role '.length));
-        goTo(placeOf(table, next));
+        const [, role] = /^role (.+)$/s.exec(name) ?? [];
+        goTo(placeOf(table, role === undefined ? query : withMember(query, 'role', role)));
       }}
     />
   );
@@ -262,11 +251,9 @@ function Rights({
 }) {
   const rights = table.rights.find((each) => each.role === role);
   if (rights === undefined) return null;
-  const next = new URLSearchParams(query);
-  next.set('role', role);
   const said = actions.map((action) => sayRight(action, rights[action])).join(', ');
   return (
-    <Link to={placeOf(table, next)} className="rights" title={`${role}: ${said}`}>
+    <Link to={placeOf(table, withMember(query, 'role', role))} className="rights" title={`${role}: ${said}`}>
       <span className="visually-hidden">
         {role}: {said}
       </span>

@@ -26,6 +26,9 @@ export const kindWords = {
   foreign_table: 'Foreign table',
 } as const satisfies Record<AccessTable['kind'], string>;
 
+/** `a, b and c`. */
+export const list = new Intl.ListFormat('en');
+
 /** A role of the overview. */
 export type AccessRole = AccessOverview['roles'][number];
 

@@ -1,6 +1,6 @@
 /** What to know of a collected change before it runs: what else decides beside it, and the way out. */
 import type { AccessOverview } from '../../../../management/access/access-schemas.ts';
-import { actions, actionWords } from './access-words.ts';
+import { actions, actionWords, list } from './access-words.ts';
 import { type PolicyChange, policyChanges, policyKey } from './policy-changes.ts';
 import { draftKey, hasPolicyFor } from './policy-draft.ts';
 import { tableChange } from './privilege-changes.ts';
@@ -13,8 +13,6 @@ export interface ChangeNotice {
   /** Other changes that make it right. */
   readonly ways: readonly { readonly title: string; readonly change: SqlChange }[];
 }
-
-const list = new Intl.ListFormat('en');
 
 /** @param anon The role of callers without a user. */
 export function noticesOf(

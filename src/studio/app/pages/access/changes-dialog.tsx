@@ -7,6 +7,7 @@ import { Fault } from '../../components/problem.tsx';
 import { useTask } from '../../shared/requests.ts';
 import { askProject, useRunsSql } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
+import { saveFile } from '../../shared/take-along.ts';
 import { ApplyHere } from './apply-here.tsx';
 import { type ChangeNotice, noticesOf } from './change-notices.ts';
 import { findGap } from './policy-draft.ts';
@@ -60,10 +61,7 @@ export function ChangesDialog({ overview, anon, onApplied, onClose }: ChangesDia
   };
   const download = (): void => {
     const { name, text } = toMigration(changes, new Date());
-    const address = URL.createObjectURL(new Blob([text], { type: 'application/sql' }));
-    const link = Object.assign(document.createElement('a'), { href: address, download: name });
-    link.click();
-    URL.revokeObjectURL(address);
+    saveFile(name, text);
   };
   const replace = (index: number, sql: string | null): void =>
     sqlChanges.set(

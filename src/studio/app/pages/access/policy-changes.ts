@@ -1,7 +1,7 @@
 /** The ways to change or drop a policy: for all whom it concerns, or for one role while the others keep it. */
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
-import { type Action, isUnderPolicies, printPolicy } from './access-words.ts';
+import { type Action, isUnderPolicies, list, printPolicy } from './access-words.ts';
 import { type DraftOf, draftChange, isOwn, leansOn, nameOf, ownRowsFor, unusedName } from './policy-draft.ts';
 import { tableChange } from './privilege-changes.ts';
 import type { SqlChange } from './sql-changes.ts';
@@ -118,6 +118,5 @@ function enableForOwnRows(of: DraftOf, action: Action): readonly SqlChange[] | n
 
 function titleOf({ roles }: AccessPolicy, others: readonly string[], isPublic: boolean): string | null {
   if (others.length === 0) return isPublic ? 'For every role' : null;
-  const list = new Intl.ListFormat('en').format(isPublic ? others : roles);
-  return isPublic ? `For every role, also ${list}` : `For ${list}`;
+  return isPublic ? `For every role, also ${list.format(others)}` : `For ${list.format(roles)}`;
 }

@@ -5,7 +5,7 @@
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
 import { bare, isWhole, sqlTokens } from '../../../../management/access/conditions.ts';
-import { type AccessRole, type Action, actionWords, inParentheses } from './access-words.ts';
+import { type AccessRole, type Action, actionWords, inParentheses, list } from './access-words.ts';
 import type { SqlChange } from './sql-changes.ts';
 
 /** What a draft is made of. */
@@ -76,7 +76,7 @@ const commandWords = { ...actionWords, all: 'read and write' } as const;
 /** What a policy does, which is its name. */
 export function nameOf(roles: readonly string[], command: AccessPolicy['command'], rows: string): string {
   const verbs = commandWords[command];
-  if (roles.length > 1) return `${new Intl.ListFormat('en').format(roles)} ${verbs} ${rows} rows`;
+  if (roles.length > 1) return `${list.format(roles)} ${verbs} ${rows} rows`;
   const [role = ''] = roles;
   return `${role === 'public' ? 'everyone' : role} ${verbs.replaceAll(/\w+(?= and |$)/g, '$&s')} ${rows} rows`;
 }

@@ -9,7 +9,7 @@ import { useStore } from '../../shared/store.ts';
 import { actions, hasPermissive, isUnderPolicies, kindWords, warnOf } from './access-words.ts';
 import { ChangeButton, PendingOf } from './change-button.tsx';
 import { ColumnAccess } from './column-access.tsx';
-import { placeOf } from './place-of.ts';
+import { placeOf, withMember } from './place-of.ts';
 import { Policy } from './policy.tsx';
 import { type DraftOf, draftChange } from './policy-draft.ts';
 import { tableChange } from './privilege-changes.ts';
@@ -66,7 +66,7 @@ export function TableAccess({ overview, table, role: wanted, query, anon, onRevi
         label="Role"
         options={overview.roles.map(({ name }) => ({ name, title: name }))}
         chosen={role.name}
-        onChoose={(name) => goTo(placeOf(table, withRole(query, name)), { replace: true })}
+        onChoose={(name) => goTo(placeOf(table, withMember(query, 'role', name)), { replace: true })}
       />
       <Rows label={`What ${role.name} may do`} columns={['May', 'Rows', 'Why']} hasActions>
         {actions.map((action) => (
@@ -112,10 +112,4 @@ function useFormat(): Format {
     void import('../../components/format-sql.ts').then((loaded) => setFormat(() => loaded.formatCondition));
   }, []);
   return format;
-}
-
-function withRole(query: URLSearchParams, role: string): URLSearchParams {
-  const next = new URLSearchParams(query);
-  next.set('role', role);
-  return next;
 }

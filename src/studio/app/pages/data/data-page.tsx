@@ -7,9 +7,9 @@ import { useCommands } from '../../shared/commands.ts';
 import { goTo } from '../../shared/router.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
-import { type DataPlace, placeOf, useAskedPlace } from './data-place.ts';
+import { type DataPlace, placeOf, placeOfTable, useAskedPlace } from './data-place.ts';
 import { remember, useSeenAs } from './seen-as.ts';
-import { placeOfTable, TableNav } from './table-nav.tsx';
+import { TableNav } from './table-nav.tsx';
 import { TableView } from './table-view.tsx';
 import './data.css';
 

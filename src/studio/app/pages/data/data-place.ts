@@ -68,6 +68,15 @@ export function placeOf({ table, order, filter, caller, row, isLive }: DataPlace
   return `data${table === null ? '' : `/${encodeURIComponent(table)}`}?${query}`;
 }
 
+/** The address of a table as it is at first, for the same caller. @param more A row or the conditions of related ones. */
+export function placeOfTable(
+  place: DataPlace,
+  table: string | null,
+  more: Partial<Pick<DataPlace, 'filter' | 'row'>> = {},
+): string {
+  return placeOf({ ...place, table, order: null, filter: [], row: null, isLive: false, ...more });
+}
+
 function readOrder(text: string): Order {
   return text.startsWith('-')
     ? { column: text.slice(1), direction: 'descending' }

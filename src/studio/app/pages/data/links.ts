@@ -2,7 +2,7 @@
 import type { RoleTable, SchemaTable, TableLink } from '../../shared/role-schema.ts';
 import type { CellLink } from './cell.tsx';
 import { writeOperand } from './conditions.ts';
-import { type Condition, type DataPlace, placeOf } from './data-place.ts';
+import { type Condition, type DataPlace, placeOfTable } from './data-place.ts';
 import { joinKey, type Row } from './row-key.ts';
 
 /** The row that a cell refers to; null if its column refers to none. @param tables All that the role sees. */
@@ -31,13 +31,12 @@ export function placeOfRelated(
   const filter = relatedConditions(link, tables, row);
   if (filter === null) return null;
   const { target, isList, pairs } = link;
-  const start: DataPlace = { ...place, table: target, order: null, filter: [], row: null, isLive: false };
   const keys = tables.find(({ name }) => name === target)!.fields.filter(({ isKey }) => isKey);
   const ofKey = keys.map(({ name }) => pairs.find(({ foreign }) => foreign === name));
   if (!isList && keys.length === pairs.length && ofKey.every((pair) => pair !== undefined)) {
-    return placeOf({ ...start, row: joinKey(ofKey.map((pair) => row[pair!.local])) });
+    return placeOfTable(place, target, { row: joinKey(ofKey.map((pair) => row[pair!.local])) });
   }
-  return placeOf({ ...start, filter });
+  return placeOfTable(place, target, { filter });
 }
 
 /** The conditions that find the related rows; null as above. */

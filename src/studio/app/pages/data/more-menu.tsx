@@ -8,8 +8,9 @@ import { apiKeys } from '../../shared/keys.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import type { RoleTable } from '../../shared/role-schema.ts';
 import { useStore } from '../../shared/store.ts';
+import { copyText, saveFile } from '../../shared/take-along.ts';
 import type { DataPlace } from './data-place.ts';
-import { type ExportFormat, exportLimit, readAllRows, saveFile, toText } from './export-rows.ts';
+import { type ExportFormat, exportLimit, readAllRows, toText } from './export-rows.ts';
 import { ImportDialog } from './import-dialog.tsx';
 import type { Row } from './row-key.ts';
 import type { Rows } from './use-rows.ts';
@@ -24,13 +25,7 @@ interface MoreMenuProps {
 
 /** Copies a text, and says so. */
 async function copy(text: string, what: string): Promise<void> {
-  // Browsers provide it only for https:// and localhost.
-  const clipboard = navigator.clipboard as Clipboard | undefined;
-  const isCopied = await clipboard?.writeText(text).then(
-    () => true,
-    () => false,
-  );
-  say(isCopied ? `Copied ${what}.` : 'The browser does not let this page copy.');
+  say((await copyText(text)) ? `Copied ${what}.` : 'The browser does not let this page copy.');
 }
 
 /** The menu. */

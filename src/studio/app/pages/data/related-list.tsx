@@ -5,7 +5,7 @@ import { runAs } from '../../shared/graphql.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { type RoleTable, readRoleTable, type TableLink } from '../../shared/role-schema.ts';
 import { rowText } from './cell.tsx';
-import { type Condition, type DataPlace, placeOf } from './data-place.ts';
+import { type Condition, type DataPlace, placeOfTable } from './data-place.ts';
 import { pageOperation } from './read-operations.ts';
 import type { PlacedDraft } from './row-draft.ts';
 import { keyOf, type Row } from './row-key.ts';
@@ -44,7 +44,7 @@ export function RelatedList({ role, link, conditions, rows, place, saved, onWrit
           <li key={rowKey} className="spread">
             <Link
               className={written?.isDeleted ? 'deleted' : undefined}
-              to={placeOf({ ...place, table: table.name, order: null, filter: [], row: rowKey, isLive: false })}
+              to={placeOfTable(place, table.name, { row: rowKey })}
             >
               {rowText(table, node, foreign) || decodeURIComponent(rowKey)}
             </Link>

@@ -3,6 +3,7 @@ import { type KeyboardEvent, useMemo } from 'react';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import type { RoleSchema, RoleTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
+import { copyText } from '../../shared/take-along.ts';
 import { Cell, isNumber, textOf, typeName, widthOf } from './cell.tsx';
 import { type CellOpening, type DataPlace, type Order, placeOf } from './data-place.ts';
 import { linkOf } from './links.ts';
@@ -61,7 +62,7 @@ export function RowGrid(props: RowGridProps) {
     else if (event.key === 'Delete') onDelete(row);
     else if (event.key.length === 1 && isPlain && isWritten)
       onOpen(keyOf(table, row), { column: column.name, typed: event.key });
-    else if (event.key === 'c' && !isPlain) void navigator.clipboard?.writeText(textOf(row[column.name] ?? null));
+    else if (event.key === 'c' && !isPlain) void copyText(textOf(row[column.name] ?? null));
     else return false;
     return true;
   };

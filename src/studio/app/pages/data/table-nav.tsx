@@ -5,7 +5,8 @@ import { SearchForm } from '../../components/search-form.tsx';
 import { TableName } from '../../components/table-name.tsx';
 import { partMissing, type RoleSchema, type SchemaTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
-import { type DataPlace, placeOf } from './data-place.ts';
+import { hiddenPlaceOf } from '../schema/place-of.ts';
+import { type DataPlace, placeOfTable } from './data-place.ts';
 
 const kinds: Readonly<Record<SchemaTable['kind'], string | null>> = {
   table: null,
@@ -59,16 +60,11 @@ export function TableNav({ schema, place }: TableNavProps) {
         </div>
       )}
       {(hidden.length > 0 || schema.tables.length === 0) && (
-        <Link to={`schema?${new URLSearchParams({ role: schema.role, view: 'hidden' })}`}>
+        <Link to={hiddenPlaceOf(schema.role)}>
           <span className="soft small">Hidden from {schema.role}: tables, columns, functions</span>
           <span className="badge">{hidden.length}</span>
         </Link>
       )}
     </nav>
   );
-}
-
-/** A table as it is at first, for the same caller. */
-export function placeOfTable(place: DataPlace, table: string | null): string {
-  return placeOf({ ...place, table, order: null, filter: [], row: null, isLive: false });
 }

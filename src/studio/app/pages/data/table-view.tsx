@@ -6,7 +6,9 @@ import { TableName } from '../../components/table-name.tsx';
 import { useCommands } from '../../shared/commands.ts';
 import { type RoleSchema, type RoleTable, useRoleTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
-import { type CellOpening, type DataPlace, newRow, placeOf } from './data-place.ts';
+import { placeOf as placeInAccess } from '../access/place-of.ts';
+import { placeOf as placeInSchema } from '../schema/place-of.ts';
+import { type CellOpening, type DataPlace, newRow, placeOf, placeOfTable } from './data-place.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { MoreMenu } from './more-menu.tsx';
@@ -14,7 +16,6 @@ import { countLimit } from './read-operations.ts';
 import { RowGrid } from './row-grid.tsx';
 import { keyOf, type Row } from './row-key.ts';
 import { RowPanel } from './row-panel.tsx';
-import { placeOfTable } from './table-nav.tsx';
 import { type Rows, useRows } from './use-rows.ts';
 
 interface TableViewProps {
@@ -40,9 +41,7 @@ export function TableView({ schema, name, place }: TableViewProps) {
           <ToTables place={place} />
           <Problem title={`${schema.role} does not see ${name}`}>
             Nothing with this name is granted to the role, or there is no such table.{' '}
-            <Link to={`schema/${encodeURIComponent(name)}?${new URLSearchParams({ role: schema.role })}`}>
-              See why on the page Schema
-            </Link>
+            <Link to={placeInSchema(schema.role, name)}>See why on the page Schema</Link>
           </Problem>
         </>
       )}
@@ -281,5 +280,6 @@ function NoRows({ table, place, role }: NoRowsProps) {
 function accessOf({ object }: RoleTable, role: string): string {
   const parts = object.match(/"(?:[^"]|"")*"|[^."]+/g) ?? [];
   const names = parts.map((part) => (part.startsWith('"') ? part.slice(1, -1).replaceAll('""', '"') : part));
-  return `access/${names.map(encodeURIComponent).join('/')}?${new URLSearchParams({ role })}`;
+  const [schema = '', name = ''] = names;
+  return placeInAccess({ schema, name }, new URLSearchParams({ role }));
 }
