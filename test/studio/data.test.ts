@@ -85,6 +85,18 @@ test('begins as the first role that sees something, and then as the one that was
   await page.getByRole('heading', { name: 'No rows yet' }).waitFor();
   await page.goto(`${studio.url}/studio/data`);
   await seenAs().toBe('anon');
+  // A project whose requests have no service role.
+  await page.evaluate(() => localStorage.clear());
+  await page.route('**/studio/project', async (route) => {
+    const answer = await route.fetch();
+    const project = await answer.json();
+    await route.fulfill({
+      response: answer,
+      json: { ...project, roles: { ...project.roles, service: 'no_such_role' } },
+    });
+  });
+  await page.goto(`${studio.url}/studio/data`);
+  await seenAs().toBe('authenticated');
   expect(problems).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 /** As whom the page shows rows, and what that role sees. */
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { StudioProject } from '../../../routes/studio-project.ts';
 import type { ApiError } from '../../shared/api.ts';
 import { type Caller, callersOfVisit, roleOf } from '../../shared/caller.ts';
@@ -43,12 +43,20 @@ export function useSeenAs(
   const caller = callers[count] ?? callers[0];
   const { value: schema, problem } = useRoleSchema(roleOf(caller, project.roles));
   const isChosen = asked.caller !== null;
+  const hasNext = !isChosen && count < callers.length;
+  // Requests may not have the role, or the database lacks it.
+  const isRefused = hasNext && [400, 404].includes(problem?.status ?? 0);
+  // What was said of the role before stays until there is an answer.
+  const refusal = useRef<ApiError | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a caller equal to the last one is a new object
   useEffect(() => {
     if (isChosen) callersOfVisit.data.set(caller);
-    else if (schema === null) return;
-    else if (count < callers.length && !sees(schema, asked.table)) setBlind({ key, count: count + 1 });
+    else if (schema === null) {
+      if (!isRefused || problem === refusal.current) return;
+      refusal.current = problem;
+      setBlind({ key, count: count + 1 });
+    } else if (hasNext && !sees(schema, asked.table)) setBlind({ key, count: count + 1 });
     else goTo(placeOf({ ...asked, caller }), { replace: true, asks: false });
-  }, [key, count, isChosen, schema]);
-  return { caller, schema: isChosen ? schema : null, problem };
+  }, [key, count, isChosen, schema, problem]);
+  return { caller, schema: isChosen ? schema : null, problem: isRefused ? null : problem };
 }
