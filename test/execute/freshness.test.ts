@@ -90,10 +90,10 @@ describe('a schema that changes all the time', () => {
         if (!possible || !clean) wrong.push(`${name} ${before}-${begun}: ${JSON.stringify(body)}`);
       }
     };
-    await Promise.all([writer, ...range(0, 7).map(reader)]);
+    await Promise.all([writer, ...range(0, 3).map(reader)]);
     expect(wrong).toEqual([]);
     // Every reader asked while the schema changed; how often is the machine's business.
-    expect(asked).toBeGreaterThanOrEqual(8);
+    expect(asked).toBeGreaterThanOrEqual(4);
   });
 
   test('a role membership that is granted is seen by the next request', async () => {
