@@ -45,14 +45,14 @@ export async function startLyingProvider(audience: string): Promise<LyingProvide
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   atEnd(() => void server.close().closeAllConnections());
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
-  answers['/jwks'] = { keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }] };
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+  answers['/jwks'] = { keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }] };
   answers['/.well-known/openid-configuration'] = {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
     jwks_uri: `${issuer}/jwks`,
-    id_token_signing_alg_values_supported: ['RS256'],
+    id_token_signing_alg_values_supported: ['ES256'],
     token_endpoint_auth_methods_supported: ['client_secret_post'],
   };
   const now = () => Math.floor(Date.now() / 1000);
@@ -62,7 +62,7 @@ export async function startLyingProvider(audience: string): Promise<LyingProvide
     issuer,
     answers,
     asked,
-    sign: (claims, { alg = 'RS256', kid = 'one' } = {}) =>
+    sign: (claims, { alg = 'ES256', kid = 'one' } = {}) =>
       new SignJWT(complete(claims)).setProtectedHeader({ alg, kid }).sign(
         // With a shared secret the public key is what everybody has.
         alg.startsWith('HS') ? new TextEncoder().encode(JSON.stringify(answers['/jwks'])) : privateKey,

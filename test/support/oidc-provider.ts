@@ -41,12 +41,16 @@ export async function startOidcProvider(redirectUris: readonly string[], users: 
   return { issuer, clientId, clientSecret, users };
 }
 
+/** One for all of the process: making it takes as long as a page of tests. */
+let key: ReturnType<typeof generateKeyPair> | null = null;
+
 async function createProvider(issuer: string, client: object, users: ProviderUsers): Promise<Untyped> {
   const require = createRequire(import.meta.url);
   const { default: Provider } = require('oidc-provider') as Untyped;
   // What it takes by itself, with a warning.
   const { default: MemoryAdapter } = require('oidc-provider/lib/adapters/memory_adapter.js') as Untyped;
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  key ??= generateKeyPair('RS256', { extractable: true });
+  const { privateKey } = await key;
   return new Provider(issuer, {
     adapter: (name: string) => new MemoryAdapter(name),
     clients: [
