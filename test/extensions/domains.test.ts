@@ -281,22 +281,22 @@ describe('a column of a domain', () => {
 });
 
 describe('a key of domains', async () => {
-  const keyed = await createDatabase(`
-    create schema shop; grant usage on schema shop to anon;
-    create domain shop.number as bigint check (value > 0); create domain shop.code as varchar(3); create domain shop.raw as int;
-    comment on domain shop.raw is '@graphql({"opaque": true})';
-    create table shop.parcel (number shop.number, part int, line text, primary key (number, part));
-    insert into shop.parcel values (9007199254740993, 1, 'one'), (2, 1, 'two');
-    create table shop.crate (code shop.code primary key); create table shop.box (raw shop.raw primary key);
-    create table shop.taken (number shop.number primary key);
-    create function shop."takenByPk"(number bigint) returns text stable language sql as $$ select 'the function' $$;
-    create table shop.twin (number shop.number primary key); create table shop."Twin" (id int primary key);
-    insert into shop.twin values (1); insert into shop."Twin" values (7);
-    grant select on all tables in schema shop to anon;
+  await database.query(`
+    create schema keys; grant usage on schema keys to anon;
+    create domain keys.number as bigint check (value > 0); create domain keys.code as varchar(3); create domain keys.raw as int;
+    comment on domain keys.raw is '@graphql({"opaque": true})';
+    create table keys.parcel (number keys.number, part int, line text, primary key (number, part));
+    insert into keys.parcel values (9007199254740993, 1, 'one'), (2, 1, 'two');
+    create table keys.crate (code keys.code primary key); create table keys.box (raw keys.raw primary key);
+    create table keys.taken (number keys.number primary key);
+    create function keys."takenByPk"(number bigint) returns text stable language sql as $$ select 'the function' $$;
+    create table keys.twin (number keys.number primary key); create table keys."Twin" (id int primary key);
+    insert into keys.twin values (1); insert into keys."Twin" values (7);
+    grant select on all tables in schema keys to anon;
   `);
   const [all, none] = await Promise.all([
-    startExecution(keyed, { schemas: ['shop'] }),
-    startExecution(keyed, { schemas: ['shop'], extensions: [] }),
+    startExecution(database, { schemas: ['keys'] }),
+    startExecution(database, { schemas: ['keys'], extensions: [] }),
   ]);
   const error = async (execution: typeof all, query: string) =>
     (await execution.run('anon', query)).errors?.[0]?.message;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openLibrary } from '../function/library.ts';
 import { startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 
 const setUp = `
@@ -264,17 +264,19 @@ test('none of them is there without the extension', async () => {
 });
 
 test('changes of a composite type show with the next reading of the catalog', async () => {
-  const other = await createDatabase(
+  await createSchema(
+    database,
+    'other',
     'create type pair as (a int); create function get() returns pair stable language sql as $$ select row(1)::pair $$;',
   );
-  const reader = modelReader(other);
+  const reader = modelReader(database);
   const columns = async () => {
-    const [routine] = [...(await reader.model(['public'])).routines.values()];
+    const [routine] = [...(await reader.model(['other'])).routines.values()];
     return routine?.result.kind === 'object' ? routine.result.columns.map(({ name }) => name) : [];
   };
-  const before = (await reader.catalog(['public'])).fingerprint;
+  const before = (await reader.catalog(['other'])).fingerprint;
   expect(await columns()).toEqual(['a']);
-  await other.query('alter type pair add attribute b text');
-  expect((await reader.catalog(['public'])).fingerprint).not.toBe(before);
+  await database.query('alter type other.pair add attribute b text');
+  expect((await reader.catalog(['other'])).fingerprint).not.toBe(before);
   expect(await columns()).toEqual(['a', 'b']);
 });

@@ -1,5 +1,5 @@
 /** JSON as values, in and out: `"json": "value"` in the comment of a schema (extension `reads`). */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Json, startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 
@@ -244,19 +244,18 @@ describe('several schemas', () => {
     );
     expect(data.__type.description).toBe('Any JSON value.');
     expect(data.item.fields.find(({ name }: { name: string }) => name === 'data').type.name).toBe('JSON');
+    onTestFinished(async () => void (await database.query(inMode('value'))));
     for (const [mode, extensions, answer] of [
       ['string', undefined, '{"a": {"b": [1, "x", null]}, "t": "\\"q\\""}'],
       ['value', [], '{"a": {"b": [1, "x", null]}, "t": "\\"q\\""}'],
     ] as const) {
-      const other = await createDatabase(
-        setUp + inMode(mode),
-        `insert into shop.item values (1, '{"a": {"b": [1, "x", null]}, "t": "\\"q\\""}')`,
-      );
-      const asked = await startExecution(other, { ...options, ...(extensions && { extensions }) });
+      await database.query(inMode(mode));
+      const asked = await startExecution(database, { ...options, ...(extensions && { extensions }) });
       const { itemCollection } = await asked.data('anon', '{ itemCollection { edges { node { data } } } }');
       expect(itemCollection.edges[0].node.data).toBe(answer);
     }
-    const wrong = await startExecution(await createDatabase(setUp + inMode('object')), options);
+    await database.query(inMode('object'));
+    const wrong = await startExecution(database, options);
     expect((await wrong.errors('anon', '{ itemCollection { edges { cursor } } }'))[0]).toContain(
       '"json" must be "value" or "string"',
     );

@@ -1,9 +1,12 @@
 /** Big numbers as texts wherever they stand: `"numbers": "text"` in the comment of a schema (extension `reads`). */
-import { describe, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 
-const setUp = `
+const numbersIn = (word: string) =>
+  `comment on schema shop is '@graphql({"inflect_names": true, "aggregate": {"enabled": true}, "numbers": ${word}})'`;
+const database = await createDatabase(
+  `
   create schema shop; create schema side; grant usage on schema shop, side to anon;
   comment on schema side is '@graphql({"inflect_names": true, "aggregate": {"enabled": true}})';
   create table shop.item (id bigint primary key, small int, price numeric, weight float8, paid money, made date, kind text);
@@ -13,10 +16,9 @@ const setUp = `
   create function shop.total() returns numeric stable language sql as 'select sum(id) from shop.item';
   create function shop.totals() returns bigint[] stable language sql as 'select array_agg(id order by id) from shop.item';
   grant select on all tables in schema shop, side to anon;
-`;
-const comment = (rest: string) =>
-  `comment on schema shop is '@graphql({"inflect_names": true, "aggregate": {"enabled": true}${rest}})';`;
-const database = await createDatabase(setUp + comment(', "numbers": "text"'));
+`,
+  numbersIn('"text"'),
+);
 const options = { schemas: ['shop', 'side'] } as const;
 const execution = await startExecution(database, options);
 
@@ -78,20 +80,20 @@ test('big numbers stay numbers in aggregates of other schemas, and without the e
   const text = async (asked: typeof execution, query: string) => (await asked.answer('anon', query)).body.toString();
   expect(await text(execution, '{ pileCollection { aggregate { max { id } } } }')).toContain('"id":9007199254740993');
   const own = `comment on table shop.item is '@graphql({"aggregate": {"enabled": true}})'`;
-  const plain = await startExecution(await createDatabase(setUp + comment(', "numbers": "text"'), own), {
-    ...options,
-    extensions: [],
-  });
+  onTestFinished(async () => void (await database.query('comment on table shop.item is null')));
+  await database.query(own);
+  const plain = await startExecution(database, { ...options, extensions: [] });
   expect(await text(plain, '{ itemCollection { aggregate { max { id } } } }')).toContain('"id":9007199254740993');
 });
 
-describe('a wrong word', async () => {
-  const wrong = await createDatabase(setUp + comment(', "numbers": true'));
+test('a wrong word is an error of the directive, where the extension reads it', async () => {
+  onTestFinished(async () => void (await database.query(numbersIn('"text"'))));
+  await database.query(numbersIn('true'));
   const ask = async (extensions: readonly 'reads'[]) =>
-    (await startExecution(wrong, { ...options, extensions })).errors('anon', '{ itemCollection { edges { cursor } } }');
-
-  test('a wrong word is an error of the directive, where the extension reads it', async () => {
-    expect(await ask([])).toEqual([]);
-    expect((await ask(['reads']))[0]).toContain('shop: "numbers" must be "text"');
-  });
+    (await startExecution(database, { ...options, extensions })).errors(
+      'anon',
+      '{ itemCollection { edges { cursor } } }',
+    );
+  expect(await ask([])).toEqual([]);
+  expect((await ask(['reads']))[0]).toContain('shop: "numbers" must be "text"');
 });

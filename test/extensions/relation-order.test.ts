@@ -265,17 +265,17 @@ describe('limits', async () => {
 });
 
 test('an order of related rows that the role may not read is not there, and displaces nothing', async () => {
-  const named = await createDatabase(`
-    create schema lib; grant usage on schema lib to anon; comment on schema lib is '@graphql({"inflect_names": true})';
-    create table lib.place (id int primary key, name text, height int);
-    create table lib.person (id int primary key, place text, place_id int references lib.place, home_id int references lib.place, age int, born timestamptz);
-    create table lib.hidden (id int primary key, person_id int references lib.person);
-    create table lib.person_aggregate_column_filter (id int primary key);
-    comment on table lib.person is '@graphql({"aggregate": {"enabled": true}})';
-    grant select (id, name) on lib.place to anon; grant select on lib.person, lib.person_aggregate_column_filter to anon;
+  await database.query(`
+    create schema names; grant usage on schema names to anon; comment on schema names is '@graphql({"inflect_names": true})';
+    create table names.place (id int primary key, name text, height int);
+    create table names.person (id int primary key, place text, place_id int references names.place, home_id int references names.place, age int, born timestamptz);
+    create table names.hidden (id int primary key, person_id int references names.person);
+    create table names.person_aggregate_column_filter (id int primary key);
+    comment on table names.person is '@graphql({"aggregate": {"enabled": true}})';
+    grant select (id, name) on names.place to anon; grant select on names.person, names.person_aggregate_column_filter to anon;
   `);
-  const reader = modelReader(named);
-  const sdl = printRoleSchema(await reader.model(['lib'])).replace(/"""[\s\S]*?"""/g, '');
+  const reader = modelReader(database);
+  const sdl = printRoleSchema(await reader.model(['names'])).replace(/"""[\s\S]*?"""/g, '');
   const input = (name: string) => new RegExp(`^input ${name} \\{[^}]*\\}`, 'm').exec(sdl)?.[0].replace(/\s+/g, ' ');
   expect(input('PersonOrderBy')).toBe(
     'input PersonOrderBy { id: OrderByDirection place: OrderByDirection placeId: OrderByDirection homeId: OrderByDirection age: OrderByDirection born: OrderByDirection home: PlaceOrderBy }',
@@ -287,12 +287,12 @@ test('an order of related rows that the role may not read is not there, and disp
     'input PersonAggregateOrderBy { key: PersonOrderBy count: OrderByDirection sum: PersonOrderBy avg: PersonOrderBy min: PersonOrderBy max: PersonOrderBy stddev: PersonOrderBy variance: PersonOrderBy }',
   );
   expect(sdl).toContain('type PersonAggregateColumnFilter implements Node');
-  const reasons = (await reader.omissions(['lib'])).map(({ reason }) => reason);
+  const reasons = (await reader.omissions(['names'])).map(({ reason }) => reason);
   expect(reasons).toContain(
-    'Table lib.person has no order by its relationship "place": the order has another entry of that name.',
+    'Table names.person has no order by its relationship "place": the order has another entry of that name.',
   );
   expect(reasons.join()).toContain('would have the type "PersonAggregateColumnFilter"');
-  expect(printRoleSchema(await modelReader(named, []).model(['lib']))).not.toMatch(
+  expect(printRoleSchema(await modelReader(database, []).model(['names']))).not.toMatch(
     /OrderBy: |home: PlaceOrderBy|AggregateOrderBy/,
   );
 });

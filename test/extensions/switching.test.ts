@@ -6,7 +6,7 @@ import { type ExtensionName, extensionNames, parseExtensions } from '../../src/c
 import { buildModel } from '../../src/graphql/model/build-model.ts';
 import { buildSchema } from '../../src/graphql/schema/build-schema.ts';
 import { startExecution } from '../support/execution.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, createSchema } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 
 const setUp = `
@@ -19,12 +19,12 @@ const setUp = `
   grant all on all tables in schema one, two to anon;
 `;
 
-const switched = await createDatabase(setUp);
-const switchedReader = modelReader(switched);
+const database = await createDatabase(setUp);
+const reader = modelReader(database);
 
 async function typesOf(extensions: readonly ExtensionName[] = extensionNames, comments = '') {
-  await switched.query(`comment on schema two is null; ${comments}`);
-  const catalog = await switchedReader.catalog(['one', 'two']);
+  await database.query(`comment on schema two is null; ${comments}`);
+  const catalog = await reader.catalog(['one', 'two']);
   const schema = buildSchema(buildModel(catalog, { role: 'anon', extensions }));
   const mail = (type: string) => String((schema.getType(type) as GraphQLObjectType).getFields().mail?.type);
   return { person: mail('person'), letter: mail('letter') };
@@ -67,40 +67,47 @@ describe('the comment of a schema', () => {
     ['"reads"', '"extensions" must be true, false or an array of names'],
     ['[1]', '"extensions" must be true, false or an array of names'],
   ])('with %s is malformed', async (value, problem) => {
-    await switched.query(comment(value));
-    const execution = await startExecution(switched, { schemas: ['one', 'two'], extensions: [] });
+    await database.query(comment(value));
+    const execution = await startExecution(database, { schemas: ['one', 'two'], extensions: [] });
     const [message] = await execution.errors('anon', '{ personCollection { edges { cursor } } }');
     expect(message).toBe(`Error while loading schema, check comment directives. two: ${problem}`);
   });
 });
 
 test('a malformed directive of a domain is an error where the extension reads domains', async () => {
-  const database = await createDatabase(`${setUp} comment on domain one.email is '@graphql({)';`);
+  await createSchema(
+    database,
+    'mails',
+    `create domain email as text; comment on domain email is '@graphql({)';
+    create table person (id int primary key, mail email); grant select on person to anon`,
+  );
   const ask = async (extensions: readonly 'reads'[]) =>
-    (await startExecution(database, { schemas: ['one'], extensions })).errors(
+    (await startExecution(database, { schemas: ['mails'], extensions })).errors(
       'anon',
       '{ personCollection { edges { cursor } } }',
     );
   expect(await ask([])).toEqual([]);
-  expect((await ask(['reads']))[0]).toContain('one.email: ');
+  expect((await ask(['reads']))[0]).toContain('mails.email: ');
 });
 
 test('a malformed directive of a composite type is an error where functions take the type', async () => {
-  const database = await createDatabase(
-    `${setUp} create type one.pair as (a int); create function one.take(given one.pair) returns int stable language sql as 'select 1';
-     comment on type one.pair is '@graphql({)';`,
+  await createSchema(
+    database,
+    'pairs',
+    `create type pair as (a int); create function take(given pair) returns int stable language sql as 'select 1';
+    comment on type pair is '@graphql({)'; create table person (id int primary key); grant select on person to anon`,
   );
   const ask = async (extensions: readonly 'writes'[]) =>
-    (await startExecution(database, { schemas: ['one'], extensions })).errors(
+    (await startExecution(database, { schemas: ['pairs'], extensions })).errors(
       'anon',
       '{ personCollection { edges { cursor } } }',
     );
   expect(await ask([])).toEqual([]);
-  expect((await ask(['writes']))[0]).toContain('one.pair: ');
+  expect((await ask(['writes']))[0]).toContain('pairs.pair: ');
 });
 
 describe('what an extension adds', async () => {
-  const database = await createDatabase(`
+  await database.query(`
     create schema lib; grant usage on schema lib to anon;
     create schema side; grant usage on schema side to anon;
     comment on schema lib is '@graphql({"inflect_names": true})';
@@ -133,7 +140,6 @@ describe('what an extension adds', async () => {
   `);
   const execution = await startExecution(database, { schemas: ['lib', 'side'], introspection: 'always' });
   const plain = await startExecution(database, { schemas: ['lib', 'side'], introspection: 'always', extensions: [] });
-  const reader = modelReader(database);
   const reasons = async () => (await reader.omissions(['lib', 'side'])).map(({ reason, fix }) => `${reason} ${fix}`);
 
   test('what an extension adds takes no field of a column, a relationship or a function', async () => {

@@ -236,7 +236,7 @@ describe('a list', () => {
 
 describe('names', () => {
   test('that are taken are left out, and `check` says so', async () => {
-    const taken = await createDatabase(`
+    await database.query(`
       create schema lib; grant usage on schema lib to anon;
       comment on schema lib is '@graphql({"inflect_names": true})';
       create table lib.foo (id int primary key, n int, tags text[]);
@@ -250,7 +250,7 @@ describe('names', () => {
       create table lib.uses (id int primary key, e lib.baz_update_entry);
       insert into lib.foo values (1, 1, '{a}');
       grant all on all tables in schema lib to anon`);
-    const lib = await startExecution(taken, { schemas: ['lib'], introspection: 'always' });
+    const lib = await startExecution(database, { schemas: ['lib'], introspection: 'always' });
     const { __type } = await lib.data(
       'anon',
       '{ __type(name: "Mutation") { fields { name type { name } args { name } } } }',
@@ -265,7 +265,7 @@ describe('names', () => {
     expect(argumentsOf('updateManyBarCollection')).toEqual([]);
     expect(await lib.data('anon', 'mutation { updateManyBarCollection }')).toEqual({ updateManyBarCollection: 7 });
     expect(fields.has('updateManyBazCollection')).toBe(false);
-    const omissions = (await modelReader(taken).omissions(['lib'])).map(({ reason }) => reason);
+    const omissions = (await modelReader(database).omissions(['lib'])).map(({ reason }) => reason);
     expect(omissions).toEqual(
       expect.arrayContaining([
         'Table lib.foo would have the type "FooRemoveInput", and table lib.foo_remove_input has that name already.',
