@@ -19,6 +19,7 @@ import { createExplainer } from './graphql/execute/explain-operation.ts';
 import type { Reflector } from './graphql/execute/reflector.ts';
 import type { Model, Table } from './graphql/model/model.ts';
 import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
+import { decodeText, readRequest } from './graphql/routes/read-request.ts';
 import { readAccessOverview } from './management/access/read-access.ts';
 import { isProjectToken, mayReadEmails, mayReadSchemas } from './management/authorize.ts';
 import { createOperatorCheck } from './management/find-operator.ts';
@@ -280,19 +281,10 @@ function routeParts(
     schemas: { printSchema, mayRead: config.managementApiEnabled ? mayRead : null },
   };
   if (!config.managementApiEnabled) return service;
-  const explain = createExplainer(graphql.reflector, graphql.systemPool);
-  // They may wait for locks and functions of users: the catalog is read on the other connections.
-  const inTurn = runInTurn();
   return {
     ...service,
-    management: managementParts(parts, inTurn, gather),
-    studio: {
-      project: management.project,
-      redeemTicket: (ticket) => tickets.redeem(ticket),
-      explain: (...asked) => inTurn(() => explain(...asked)),
-      live: () => readersOf(parts, gather).live(),
-      endLive: (target) => readersOf(parts, gather).endLive(target),
-    },
+    management: managementParts(parts, gather),
+    studio: { project: management.project, redeemTicket: (ticket) => tickets.redeem(ticket) },
   };
 }
 
@@ -302,13 +294,16 @@ function inboxParts({ inbox, isCaptured }: OpenAuth, { config, management }: Par
   return { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject };
 }
 
-function managementParts(parts: Parts, inTurn: ReturnType<typeof runInTurn>, gather?: Gather): ManagementParts {
+function managementParts(parts: Parts, gather?: Gather): ManagementParts {
   const { config, graphql, management, auth, checker } = parts;
-  const services = auth?.auth.services ?? null;
+  const explain = createExplainer(graphql.reflector, graphql.systemPool);
+  // They may wait for locks and functions of users: the catalog is read on the other connections.
+  const inTurn = runInTurn();
   return {
     ...management.counted,
-    deliver: services?.sendTestEmail ?? null,
-    receiveEvents: services?.receiveEvents ?? null,
+    config,
+    auth: auth?.auth ?? null,
+    explain: ({ role, claims, body }) => inTurn(async () => explain(role, claims, readRequest(decodeText(body)))),
     describeSchema: createSchemaDescriber(graphql.reflector),
     describeTable: createTableDescriber(graphql.reflector),
     readAccess: mergeCalls(() =>
@@ -317,7 +312,6 @@ function managementParts(parts: Parts, inTurn: ReturnType<typeof runInTurn>, gat
     runStatements: hasAdminConnection(config)
       ? (text) => runStatements(loginOf(config, 'adminDatabaseUrl'), text)
       : null,
-    allowedRoles: config.allowedRoles,
     recent: readersOf(parts, gather),
     health: healthParts(parts),
     check: () => checker.read(),

@@ -1,10 +1,11 @@
 /** What a process tells of itself, and what all processes of a gateway tell together. */
 import type { Config } from './config/config.ts';
-import { type LiveOperationState, type LiveTarget, mergeOperations } from './graphql/live/live-operations.ts';
+import { mergeOperations } from './graphql/live/live-operations.ts';
 import type { Graphql } from './graphql/open-graphql.ts';
 import type { PoolState } from './postgres/wire/pool-state.ts';
 import type { Meter } from './server/metrics/metrics.ts';
 import type { Snapshot } from './server/metrics/snapshot.ts';
+import type { LiveOperationState, LiveTarget } from './server/recent/live-schemas.ts';
 import { mergeMinutes, mergeRequests } from './server/recent/merge-recent.ts';
 import type { MinuteCounts } from './server/recent/minutes.ts';
 import type { Recent } from './server/recent/recent.ts';

@@ -2,6 +2,7 @@
 import type { AuthParts } from './auth/routes/auth-parts.ts';
 import { describedSchema } from './graphql/execute/describe-schema.ts';
 import { describedRoleTable } from './graphql/execute/describe-table.ts';
+import { explainedStatement } from './graphql/execute/explain-operation.ts';
 import { EventStreams } from './graphql/routes/event-stream.ts';
 import { registerGraphqlRoutes } from './graphql/routes/graphql-route.ts';
 import { describeSchemaRoute, registerSchemaRoute, type SchemaParts } from './graphql/routes/schema-route.ts';
@@ -64,5 +65,5 @@ async function addManagement(app: HttpServer, { observe }: HttpParts, management
     import('./management/routes/management-description.ts'),
   ]);
   await registerManagementRoutes(app, management, observe);
-  return () => describeManagement(describedSchema, describedRoleTable);
+  return () => describeManagement(describedSchema, describedRoleTable, explainedStatement);
 }

@@ -38,6 +38,8 @@ export const managementErrors = {
   activity_failed: row(500, 'The requests and counts could not be read. Try again.',
     'The requests and counts of the processes could not be read.'),
   check_failed: row(500, 'The database could not be checked. Try again.', 'The database could not be checked.'),
+  explain_failed: row(500, 'The operation could not be planned. The log has the cause.',
+    'PostgreSQL could not plan the statements, for a reason that the log has.'),
   schema_unavailable: row(503, 'The database is not responding. Try again.',
     'The schema of the role could not be read from the database.'),
   query_failed: row(400, 'PostgreSQL refused the statements',

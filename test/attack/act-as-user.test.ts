@@ -5,6 +5,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { authRoutes } from '../../src/auth/routes/auth-route.ts';
 import type { Config } from '../../src/config/config.ts';
+import { ref } from '../management/management.ts';
 import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { anonKey, token as signed } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -25,17 +26,19 @@ interface Victim {
   readonly token: string;
 }
 
-async function askStudio(auth: TestAuth, path: string, user: string): Promise<Response> {
-  const headers = { authorization: `Bearer ${accessToken}` };
-  return fetch(`${auth.url}/studio/${path}`, { method: 'POST', headers, body: JSON.stringify({ user }) });
+async function actAs(auth: TestAuth, user: string): Promise<string> {
+  const headers = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
+  const url = `${auth.url}/v1/projects/${ref}/act-as`;
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ user }) });
+  return ((await response.json()) as { accessToken: string }).accessToken;
 }
 
 async function victim(values: object = {}, given: Partial<Config> = {}): Promise<Victim> {
   await database.query('delete from auth.users; delete from auth.audit_log_entries');
   const all = { security_manual_linking_enabled: true, mfa_phone_enroll_enabled: true, ...values };
-  const auth = await testAuth(database, all, { accessToken, projectRef: 'abcdefghijklmnopqrst', ...given });
+  const auth = await testAuth(database, all, { accessToken, projectRef: ref, ...given });
   const { user, refresh_token: refreshToken } = await signedUp(auth, 'victim@x.test');
-  const { accessToken: token } = (await (await askStudio(auth, 'act-as', user.id)).json()) as { accessToken: string };
+  const token = await actAs(auth, user.id);
   return { auth, id: user.id, refreshToken, token };
 }
 

@@ -168,8 +168,8 @@ test('an access token takes over no admin: by a password, an address, a link or 
     expect([type, status]).toEqual([type, 403]);
     expect(text).not.toContain('hashed_token');
   }
-  const headers = { authorization: `Bearer ${operator}` };
-  const acting = await fetch(`${auth.url}/studio/act-as`, {
+  const headers = { authorization: `Bearer ${operator}`, 'content-type': 'application/json' };
+  const acting = await fetch(`${auth.url}/v1/projects/${ref}/act-as`, {
     method: 'POST',
     headers,
     body: JSON.stringify({ user: id }),

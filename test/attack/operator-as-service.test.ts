@@ -45,6 +45,13 @@ const idOf = async (token: string) =>
     )
   )[0]?.id;
 
+const atProjects = [
+  ['explain', '{"query":"{ __typename }","role":"service_role","claims":{}}'],
+  ['live-queries', null],
+  ['live-queries/end', '{"operation":null,"document":null,"role":"anon"}'],
+  ['act-as', '{"user":"11111111-1111-4111-8111-111111111111"}'],
+] as const;
+
 test('nobody but a holder of the scope runs anything', async () => {
   const scopes = ['auth_config:read', 'auth_config:write'] as const;
   const past = new Date(Date.now() - 1000);
@@ -52,19 +59,22 @@ test('nobody but a holder of the scope runs anything', async () => {
     [403, await addToken(database, { scopes: ['auth_config:read'] })],
     [403, await addToken(database, { scopes })],
     [401, await addToken(database, { scopes: ['project:operate'], expiresAt: past })],
-    [401, await addToken(database, { scopes: ['project:operate'], projectRef: 'z'.repeat(20) })],
+    [401, await addToken(database, { scopes: ['project:operate'], projectRef: 'z'.repeat(20) }), 403],
     [401, anonKey],
     [401, serviceKey],
     [401, 'sbp_0000000000000000000000000000000000000000'],
     [401, null],
   ] as const;
-  for (const [status, token] of tokens) {
-    const headers = { apikey: serviceKey };
-    const authorization = token === null ? null : `Bearer ${token}`;
-    expect((await send(takeOver, { token: authorization, headers })).status).toBe(status);
+  for (const [status, token, atProject = status] of tokens) {
+    const more = { token: token === null ? null : `Bearer ${token}`, headers: { apikey: serviceKey } };
+    expect((await send(takeOver, more)).status).toBe(status);
+    for (const [path, body] of atProjects) {
+      const request = { ...more, path: `/v1/projects/${ref}/${path}`, ...(body !== null && { method: 'POST', body }) };
+      expect([path, token, (await managed.call(request)).status]).toEqual([path, token, atProject]);
+    }
   }
   expect(await bodies()).toEqual(['of nobody else']);
-  expect(await audited()).toEqual([]);
+  expect(await database.query('select payload from auth.audit_log_entries')).toEqual([]);
 });
 
 test('an operator runs operations as the service role, and each leaves a row that names the operator', async () => {
@@ -101,19 +111,16 @@ test('the role of users runs without a user, leaves a row of its own, and no oth
 });
 
 test('a plan as the service role leaves a row, and one as a visitor none; without the row nothing is planned', async () => {
-  const query = '{ secretCollection { edges { node { body } } } }';
-  const explain = (role: string) =>
-    managed.call({
-      method: 'POST',
-      path: '/studio/explain',
-      body: JSON.stringify({ query, role, claims: { role } }),
-    });
-  expect((await explain('service_role')).body.statements).toHaveLength(1);
-  await explain('anon');
+  const ask = (role: string) => {
+    const body = JSON.stringify({ query: '{ secretCollection { edges { node { body } } } }', role, claims: { role } });
+    return managed.call({ method: 'POST', path: `/v1/projects/${ref}/explain`, body });
+  };
+  expect((await ask('service_role')).body.statements).toHaveLength(1);
+  await ask('anon');
   expect((await audited()).map((row) => row.payload.traits.access_token_id)).toEqual([await idOf(operator)]);
   await database.query('alter table auth.audit_log_entries rename to moved');
   try {
-    expect((await explain('service_role')).status).toBeGreaterThanOrEqual(500);
+    expect((await ask('service_role')).status).toBeGreaterThanOrEqual(500);
   } finally {
     await database.query('alter table auth.moved rename to audit_log_entries');
   }
@@ -200,13 +207,12 @@ test('no token leaves the server: not in answers, in the log or in what function
 
 test('a page of another origin, and a form, reach nothing', async () => {
   const origin = 'https://evil.test';
-  for (const path of ['/studio/graphql', '/studio/act-as']) {
-    const { headers } = await send(takeOver, { path, headers: { origin }, body: '{"query":"{ __typename }"}' });
-    expect(headers.get('access-control-allow-origin')).toBeNull();
-  }
+  const { headers } = await send('{ __typename }', { headers: { origin } });
+  expect(headers.get('access-control-allow-origin')).toBeNull();
   for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
     const sent = { origin, 'content-type': type, cookie: `access_token=${operator}` };
-    expect((await send(takeOver, { token: null, headers: sent })).status).toBe(401);
+    for (const path of ['/studio/graphql', ...['explain', 'act-as'].map((name) => `/v1/projects/${ref}/${name}`)])
+      expect((await send(takeOver, { path, token: null, headers: sent })).status).toBe(401);
   }
   expect(await bodies()).toEqual(['of nobody else']);
 });

@@ -24,7 +24,7 @@ const requests: readonly (readonly [method: string, path: string, body: object])
   ['PATCH', `/v1/projects/${ref}/config/auth`, { site_url: 'https://evil.test' }],
   ['POST', `/v1/projects/${ref}/access-tokens`, { name: 'stays', scopes: ['project:operate'], expiresAt: null }],
   ['POST', '/studio/graphql', { query: insert }],
-  ['POST', '/studio/act-as', { user: id }],
+  ['POST', `/v1/projects/${ref}/act-as`, { user: id }],
   ['POST', '/auth/v1/admin/users', { email: 'thief@x.test', password: 'a good password' }],
   ['PUT', `/auth/v1/admin/users/${id}`, { password: 'taken over now' }],
 ];

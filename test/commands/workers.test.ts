@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { LiveOverview } from '../../src/graphql/live/live-operations.ts';
+import type { LiveOverview } from '../../src/server/recent/live-schemas.ts';
 import type { RecentRequests, Usage } from '../../src/server/recent/recent-schemas.ts';
 import { anonKey, secret } from '../support/http.ts';
 import { overEvents } from '../support/live.ts';
@@ -63,6 +63,11 @@ async function ask(url: string, query: string): Promise<{ readonly data?: unknow
   const headers = { apikey: anonKey, 'content-type': 'application/json', connection: 'close' };
   const response = await fetch(`${url}/graphql/v1`, { method: 'POST', headers, body: JSON.stringify({ query }) });
   return (await response.json()) as { data?: unknown };
+}
+
+async function readProject<T>(url: string, what: string): Promise<T> {
+  const [ref] = /[a-z0-9]{20}/.exec(await (await operator(`${url}/studio/project`)).text()) ?? [];
+  return (await operator(`${url}/v1/projects/${ref}/${what}`)).json() as Promise<T>;
 }
 
 /** As many as there are workers, one after the other. */
@@ -122,9 +127,7 @@ describe('two workers', () => {
     const heard = Array.from({ length: 4 }, () => overEvents(url, { query }));
     await Promise.all(heard.map((each) => each.next()));
     const list = async () => {
-      const headers = { authorization: `Bearer ${accessToken}`, connection: 'close' };
-      const response = await fetch(`${url}/studio/live-queries`, { headers });
-      const { processes, answered, operations } = (await response.json()) as LiveOverview;
+      const { processes, answered, operations } = await readProject<LiveOverview>(url, 'live-queries');
       const rows = operations.map(({ operation, role, subscribers, groups }) => [operation, role, subscribers, groups]);
       return [processes, answered, rows];
     };
@@ -137,10 +140,7 @@ describe('two workers', () => {
 
   test('the last requests and the last hour of both are one for operators', async () => {
     const { url } = served;
-    const read = async (what: string) => {
-      const [ref] = /[a-z0-9]{20}/.exec(await (await operator(`${url}/studio/project`)).text()) ?? [];
-      return (await operator(`${url}/v1/projects/${ref}/${what}`)).json() as Promise<RecentRequests & Usage>;
-    };
+    const read = (what: string) => readProject<RecentRequests & Usage>(url, what);
     await askBoth(url, `query Both { noteCollection { edges { node { id } } } }`);
     const workers = async () => {
       const { processes, answered, requests } = await read('requests?operation=Both');

@@ -4,7 +4,7 @@ import { managementErrors } from '../../src/management/management-error.ts';
 import { anonKey } from '../support/http.ts';
 import { createConformance } from '../support/openapi.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
-import { addToken, type ManagedGateway, managedGateway } from './management.ts';
+import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
 type Json = any;
@@ -83,16 +83,17 @@ describe('/openapi.json', () => {
     await ask('GET', '/studio/entry');
     await ask('GET', '/studio/project');
     await ask('GET', '/studio/project', undefined, null);
+    const project = `/v1/projects/${ref}`;
     const operation = { query: '{ __typename }', operationName: null, variables: {} };
-    await ask('GET', '/studio/live-queries');
-    await ask('GET', '/studio/live-queries', undefined, null);
-    const target = { operation: null, document: null, role: 'anon' };
-    expect(await ask('POST', '/studio/live-queries/end', target)).toEqual({ ended: 0 });
-    await ask('POST', '/studio/live-queries/end', target, null);
     await ask('POST', '/studio/graphql', operation);
     await ask('POST', '/studio/graphql', { query: '{ nothing }' });
-    await ask('POST', '/studio/explain', { ...operation, role: 'anon', claims: {} });
-    await ask('POST', '/studio/act-as', { user });
+    const target = { operation: null, document: null, role: 'anon' };
+    for (const token of [undefined, null] as const) {
+      await ask('GET', `${project}/live-queries`, undefined, token);
+      await ask('POST', `${project}/live-queries/end`, target, token);
+      await ask('POST', `${project}/explain`, { ...operation, role: 'anon', claims: {} }, token);
+      await ask('POST', `${project}/act-as`, { user }, token);
+    }
     expect(await ask('GET', '/studio/inbox.json?to=studio@mail.test')).toHaveLength(1);
     const described = conformance.described.filter((name) => name.includes(' /studio/'));
     expect(described.filter((name) => !conformance.seen.has(name))).toEqual([]);

@@ -66,7 +66,8 @@ test('a user who subscribes is named, and leads to the sessions', async () => {
 });
 
 test('the list of live queries is for access tokens with the scope project:operate alone', async () => {
-  const ask = (authorization: string) => fetch(`${studio.url}/studio/live-queries`, { headers: { authorization } });
+  const ask = (authorization: string) =>
+    fetch(`${studio.url}/v1/projects/${ref}/live-queries`, { headers: { authorization } });
   expect((await ask(`Bearer ${anonKey}`)).status).toBe(401);
   const scopes = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
   const made = await fetch(`${studio.url}/v1/projects/${ref}/access-tokens`, {
@@ -76,7 +77,7 @@ test('the list of live queries is for access tokens with the scope project:opera
   });
   expect((await ask(`Bearer ${((await made.json()) as { token: string }).token}`)).status).toBe(403);
   const end = (authorization: string, body: unknown) =>
-    fetch(`${studio.url}/studio/live-queries/end`, {
+    fetch(`${studio.url}/v1/projects/${ref}/live-queries/end`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
       body: JSON.stringify(body),

@@ -4,7 +4,7 @@ import { DatabaseError } from '../../postgres/database-error.ts';
 import { isObject, isStorable } from '../../shared/json.ts';
 import { about, listOf, named, objectOf, text } from '../../shared/schema.ts';
 import { ManagementError } from '../management-error.ts';
-import { type ManagementRoutes, ofBodies, readBody, toTokenRequest } from './management-route-table.ts';
+import { type ManagementRoutes, noteUse, ofBodies, readBody } from './management-route-table.ts';
 
 const statements = about(text, { description: 'SQL statements, separated by semicolons.', minLength: 1 });
 
@@ -21,12 +21,9 @@ export const databaseRoutes: ManagementRoutes = {
     async run(parts, request, { caller }) {
       const wanted = readStatements(readBody(request));
       if (parts.runStatements === null) throw new ManagementError('no_admin_connection');
-      const asked = await toTokenRequest(parts, request, caller);
-      // Committed before, so that statements that fail leave it, too. Without the text, which may have secrets.
+      // Without the text, which may have secrets.
       const sha256 = createHash('sha256').update(wanted).digest('hex');
-      await asked.pool.transaction((tx) =>
-        asked.audit(tx, asked, 'statements_run', { sha256, bytes: Buffer.byteLength(wanted) }),
-      );
+      await noteUse(parts, request, caller, ['statements_run', { sha256, bytes: Buffer.byteLength(wanted) }]);
       try {
         return { warnings: await parts.runStatements(wanted) };
       } catch (error) {

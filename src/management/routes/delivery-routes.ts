@@ -83,13 +83,13 @@ export const eventRoute: OpenManagementRoute = {
   answer: objectOf({ events: about(integer, 'New events.') }),
   refusals: ['event_refused', 'body_too_large'],
   failure: 'deliveries_failed',
-  async run({ project, receiveEvents }, { params, headers, body }) {
-    if (receiveEvents === null) throw new ManagementError('event_refused', 'This gateway has no auth service');
+  async run({ project, auth }, { params, headers, body }) {
+    if (auth === null) throw new ManagementError('event_refused', 'This gateway has no auth service');
     const { ref } = params as { readonly ref: string };
     const bytes = body instanceof Uint8Array ? Buffer.from(body) : Buffer.alloc(0);
     await assertProject(project, ref);
     const config = await project.store.refreshIfNewer(project.pool);
-    const events = await receiveEvents(config, { headers, body: bytes }).catch((error) => {
+    const events = await auth.services.receiveEvents(config, { headers, body: bytes }).catch((error) => {
       throw error instanceof EventRefusal ? new ManagementError('event_refused', error.message) : error;
     });
     return { events };

@@ -3,10 +3,21 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { auditOperator } from '../../auth/store/audit.ts';
-import type { Config } from '../../config/config.ts';
 import { ignoredHeader, warningsHeader } from '../../server/cors.ts';
 import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
-import { about, anything, flag, integer, listOf, optional, record, referTo, text, uuid } from '../../shared/schema.ts';
+import {
+  about,
+  anything,
+  flag,
+  integer,
+  listOf,
+  optional,
+  record,
+  referTo,
+  type Schema,
+  text,
+  uuid,
+} from '../../shared/schema.ts';
 import { configAnswer, configChange } from '../config-schema.ts';
 import type { ConfigSnapshot } from '../config-store.ts';
 import { describedFields, describeFields } from '../describe-fields.ts';
@@ -174,11 +185,11 @@ export const configRoutes: ManagementRoutes = {
     answer: record(),
     refusals: [...ofBodies, 'deliveries_failed', 'send_failed'],
     failure: 'read_failed',
-    async run({ project, deliver }, request) {
-      if (deliver === null) throw new ManagementError('send_failed', 'This gateway has no auth service to send with');
+    async run({ project, auth }, request) {
+      if (auth === null) throw new ManagementError('send_failed', 'This gateway has no auth service to send with');
       const body = readBody(request);
       const { sendDraft } = await import('../templates/send-draft.ts');
-      await sendDraft(body, await readSampleSettings(project), deliver);
+      await sendDraft(body, await readSampleSettings(project), auth.services.sendTestEmail);
       return {};
     },
   },
@@ -246,7 +257,7 @@ export const configRoutes: ManagementRoutes = {
     answer: anything(referTo('RoleSchema')),
     refusals: ['validation_failed', 'not_found'],
     failure: 'schema_unavailable',
-    run: async (parts, request) => readSchema(readRole(request, parts.allowedRoles), parts),
+    run: async (parts, request) => readSchema(readRole(request.query, parts), parts),
   },
   'GET /schema/tables/:name': {
     access: 'project:operate',
@@ -258,7 +269,7 @@ export const configRoutes: ManagementRoutes = {
     refusals: ['validation_failed', 'not_found'],
     failure: 'schema_unavailable',
     async run(parts, request) {
-      const role = readRole(request, parts.allowedRoles);
+      const role = readRole(request.query, parts);
       const { name } = request.params as { readonly name: string };
       const table = await parts.describeTable(role, name);
       if (table === null) throw new ManagementError('not_found', `The role "${role.slice(0, 63)}" sees no such table`);
@@ -275,9 +286,9 @@ async function readSchema(role: string, { describeSchema }: ManagementParts): Pr
   return schema;
 }
 
-/** @throws ManagementError `validation_failed` */
-function readRole({ query }: FastifyRequest, allowed: Config['allowedRoles']): string {
-  const { role } = query as { readonly role?: unknown };
+/** The role of a query string or body. @throws ManagementError `validation_failed` */
+export function readRole(asked: unknown, { config: { allowedRoles: allowed } }: ManagementParts): string {
+  const { role } = asked as { readonly role?: unknown };
   if (typeof role === 'string' && role !== '' && (allowed === '*' || allowed.includes(role))) return role;
   throw new ManagementError('validation_failed', 'role must be one of the roles that requests may have');
 }
@@ -315,15 +326,36 @@ export function readBody({ headers, body }: FastifyRequest): unknown {
   }
 }
 
+/** @throws ManagementError as `readBody`, and `validation_failed` */
+export function readAs<T>(schema: Schema<T>, request: FastifyRequest): T {
+  const body = readBody(request);
+  try {
+    return schema.parse(body);
+  } catch (error) {
+    throw new ManagementError('validation_failed', `Invalid body: ${(error as Error).message}`);
+  }
+}
+
 /** Headers allow one line of ASCII; cut a long list. */
 function headerText(text: string): string {
   const line = text.replace(/[^\x20-\x7e]/g, '?');
   return line.length > 4000 ? `${line.slice(0, 4000)}...` : line;
 }
 
+/** Leaves a row of the audit log before an operator does something, whatever comes of that. */
+export async function noteUse(
+  parts: Pick<ManagementParts, 'project'>,
+  request: FastifyRequest,
+  caller: ManagementCaller,
+  [action, traits]: readonly [action: Parameters<AuditToken>[2], traits: Parameters<AuditToken>[3]],
+): Promise<void> {
+  const asked = await toTokenRequest(parts, request, caller);
+  await asked.pool.transaction((tx) => asked.audit(tx, asked, action, traits));
+}
+
 /** What a change by an operator needs, with its row of the audit log. */
-export async function toTokenRequest(
-  { project: { pool, clock, ref, store } }: ManagementParts,
+async function toTokenRequest(
+  { project: { pool, clock, ref, store } }: Pick<ManagementParts, 'project'>,
   { state }: FastifyRequest,
   caller: ManagementCaller,
 ): Promise<TokenRequest> {

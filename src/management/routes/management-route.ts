@@ -25,6 +25,7 @@ import { databaseRoutes } from './database-routes.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
 import { type ManagementParts, maxManagementBodyBytes } from './management-parts.ts';
 import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
+import { operatorRoutes } from './operator-routes.ts';
 
 const ofTokens: readonly ManagementRoute[] = routesOf(
   configRoutes,
@@ -32,6 +33,7 @@ const ofTokens: readonly ManagementRoute[] = routesOf(
   databaseRoutes,
   deliveryRoutes,
   activityRoutes,
+  operatorRoutes,
 );
 
 /** All routes. */

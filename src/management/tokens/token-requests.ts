@@ -4,6 +4,7 @@
  * A new token never exceeds its creator's: no further scope, no longer lifetime, no other project. It is revoked with
  * that one. Each change writes a row to the audit log.
  */
+import type { AuditAction } from '../../auth/store/audit.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
@@ -75,7 +76,7 @@ export interface TokenRequest {
 export type AuditToken = (
   tx: Queryable,
   request: TokenRequest,
-  action: 'access_token_created' | 'access_token_revoked' | 'statements_run',
+  action: AuditAction,
   traits: Readonly<Record<string, unknown>>,
 ) => Promise<void>;
 

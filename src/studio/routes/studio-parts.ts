@@ -4,9 +4,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthParts } from '../../auth/routes/auth-parts.ts';
 import type { Inbox } from '../../email/transport/inbox.ts';
-import type { GraphQLRequest } from '../../graphql/execute/executor.ts';
-import type { ExplainedStatement } from '../../graphql/execute/explain-operation.ts';
-import type { LiveOverview, LiveTarget } from '../../graphql/live/live-operations.ts';
 import type { EventStreams } from '../../graphql/routes/event-stream.ts';
 import type { GraphqlParts } from '../../graphql/routes/graphql-parts.ts';
 import type { ManagedProject } from '../../management/managed-project.ts';
@@ -39,24 +36,11 @@ export interface InboxParts {
   readonly isOpen: boolean;
 }
 
-/**
- * The statements of an operation with their plans.
- *
- * @param claims JSON.
- * @throws PublicError The first reason why the operation cannot run; `NOT_FOUND` for an unknown role.
- */
-type Explain = (role: string, claims: string, request: GraphQLRequest) => Promise<readonly ExplainedStatement[]>;
-
 /** What the routes of the studio need in addition. */
 export interface StudioParts {
   /** Whether the one-time token of an address was valid. Uses it up. */
   readonly redeemTicket: (ticket: string) => boolean;
   readonly project: ManagedProject;
-  readonly explain: Explain;
-  /** The live queries of all processes of this gateway. */
-  readonly live: () => Promise<LiveOverview>;
-  /** Ends subscriptions in all processes. */
-  readonly endLive: (target: LiveTarget) => Promise<{ readonly ended: number }>;
 }
 
 /** A request with what answers it. */

@@ -1,31 +1,14 @@
 /**
  * The requests that only the studio sends, with their descriptions for `/openapi.json`.
- *
- * Their handlers are loaded on demand: most need the auth service, which is optional.
  */
-import { operatorToken } from '../../auth/answers/operator-token.ts';
-import { explainedStatement } from '../../graphql/execute/explain-operation.ts';
-import { type LiveTarget, liveOverview, liveTarget } from '../../graphql/live/live-operations.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import type { Route, RouteFacts, RouteTable } from '../../server/route.ts';
 import { sendJson } from '../../server/send-body.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
-import {
-  about,
-  anything,
-  flag,
-  integer,
-  listOf,
-  named,
-  objectOf,
-  optional,
-  orNull,
-  record,
-  text,
-  uuid,
-} from '../../shared/schema.ts';
+import { about, anything, flag, listOf, named, objectOf, optional, orNull, record, text } from '../../shared/schema.ts';
 import { isFromHere } from './from-here.ts';
+import { answerAsRole } from './studio-operations.ts';
 import type { Asked } from './studio-parts.ts';
 import { describeProject, studioProject } from './studio-project.ts';
 
@@ -37,25 +20,11 @@ type Work =
       readonly run: (asked: Asked, operator: ManagementCaller) => Promise<unknown>;
     };
 
-/** What the studio needs to know of a route in addition. */
-type StudioRouteFacts = RouteFacts & Work & { /** Default: as for operations. */ readonly maxBodyBytes?: number };
-
 /** Routes by method and path below `/studio`. */
-type StudioRoutes = RouteTable<'GET' | 'POST', StudioRouteFacts>;
+type StudioRoutes = RouteTable<'GET' | 'POST', RouteFacts & Work>;
 
 /** One route. */
 export type StudioRoute = Route<StudioRoutes>;
-
-/** Enough for a token or an id. */
-const small = { maxBodyBytes: 4096 };
-
-const operations = () => import('./studio-operations.ts');
-
-const operation = {
-  query: about(text, 'A GraphQL document.'),
-  operationName: optional(orNull(text)),
-  variables: optional(orNull(record())),
-};
 
 /** The routes. */
 export const studioRoutes: StudioRoutes = {
@@ -65,7 +34,6 @@ export const studioRoutes: StudioRoutes = {
     summary: 'Exchange the one-time token that `pgreflect start` prints for the access token',
     body: [objectOf({ token: text })],
     answer: objectOf({ accessToken: text }),
-    ...small,
     async run({ parts, studio, request }) {
       const { accessToken } = parts.config;
       const ticket = readTicket(request.body as Buffer | undefined);
@@ -103,7 +71,17 @@ export const studioRoutes: StudioRoutes = {
     id: 'runAsRole',
     summary: 'Run an operation as the service role, or as the role of users without one of them',
     query: { role: 'Default: the service role. The other one is that of signed-in users.' },
-    body: [named('GraphqlRequest', objectOf({ ...operation, extensions: optional(record()) }))],
+    body: [
+      named(
+        'GraphqlRequest',
+        objectOf({
+          query: about(text, 'A GraphQL document.'),
+          operationName: optional(orNull(text)),
+          variables: optional(orNull(record())),
+          extensions: optional(record()),
+        }),
+      ),
+    ],
     answer: named(
       'GraphqlResponse',
       objectOf({
@@ -111,51 +89,9 @@ export const studioRoutes: StudioRoutes = {
         errors: optional(listOf(anything({ type: 'object', description: 'As GraphQL defines it.' }))),
       }),
     ),
-    run: async (asked, operator) => (await operations()).answerAsRole(asked, operator),
-  },
-  'POST /explain': {
-    access: 'project:operate',
-    id: 'explainOperation',
-    summary: 'Read the statements of an operation and their plans',
-    body: [objectOf({ ...operation, role: about(text, 'Database role.'), claims: record() })],
-    answer: objectOf({ statements: listOf(explainedStatement) }),
-    run: async (asked, operator) => (await operations()).answerExplain(asked, operator),
-  },
-  'GET /live-queries': {
-    access: 'project:operate',
-    id: 'listLiveQueries',
-    summary: 'List the live queries of this gateway by operation and role',
-    answer: liveOverview,
-    run: async ({ studio }) => studio.live(),
-  },
-  'POST /live-queries/end': {
-    access: 'project:operate',
-    id: 'endLiveQueries',
-    summary: 'End the subscriptions to an operation as a role',
-    body: [liveTarget],
-    answer: objectOf({ ended: about(integer, 'Subscriptions.') }),
-    ...small,
-    run: async ({ studio, request }) => studio.endLive(readTarget(request.body as Buffer | undefined)),
-  },
-  'POST /act-as': {
-    access: 'project:operate',
-    id: 'actAsUser',
-    summary: 'Create a token that reads as a user',
-    body: [objectOf({ user: uuid })],
-    answer: operatorToken,
-    ...small,
-    run: async ({ parts, request }, operator) => (await operations()).answerActAs(request, parts, operator),
+    run: answerAsRole,
   },
 };
-
-/** @throws PublicError `BAD_REQUEST` */
-function readTarget(body: Buffer | undefined): LiveTarget {
-  try {
-    return liveTarget.parse(parseJson(String(body)));
-  } catch (error) {
-    throw new PublicError('BAD_REQUEST', `The body is no live query: ${(error as Error).message}`);
-  }
-}
 
 function readTicket(body: Buffer | undefined): string | null {
   const json = parseJson(String(body));

@@ -34,13 +34,14 @@ export function registerStudio(app: FastifyInstance, parts: OperationParts): voi
 
 function addRoute(scope: FastifyInstance, route: StudioRoute, parts: OperationParts, studio: StudioParts): void {
   const callers = new WeakMap<FastifyRequest, ManagementCaller>();
-  const { method, path, access, maxBodyBytes } = route;
+  const { method, path, access } = route;
   const verify = (request: FastifyRequest) => authorize(request, studio, access);
   scope.route({
     ...closed,
     method,
     url: `${studioPath}${path}`,
-    ...(maxBodyBytes !== undefined && { bodyLimit: maxBodyBytes }),
+    // Enough for a token; operations may be as large as elsewhere.
+    ...(access === 'anyone' && { bodyLimit: 4096 }),
     // Before the body is received.
     onRequest: async (request) => {
       if (access === 'anyone') return;

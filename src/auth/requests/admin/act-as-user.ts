@@ -1,6 +1,5 @@
 /**
- * Actions of operators (the studio) as a user, or as a role. Each writes a row to the audit log that names the
- * operator.
+ * The token with which an operator (the studio) acts as a user. The audit log gets a row that names the operator.
  *
  * The token of a user shows what the user sees. It belongs to no session, so it changes nothing of the user and cannot
  * be refreshed. Its claim `act` (RFC 8693) marks it as the operator's: the auth service lets it only read the user.
@@ -38,23 +37,3 @@ export async function actAsUser(context: AuthContext, operator: Operator, userId
 
 /** In the claim `amr`. */
 const method = 'operator';
-
-/** A role, and the action of the audit log. */
-interface RoleUse {
-  readonly role: string;
-  readonly action: 'service_role_used' | 'authenticated_role_used';
-}
-
-/**
- * The claims of one request as a role without a user. The operator sends the request with their own access token, so no
- * token of the role exists that outlives it. Rejects if the audit row cannot be written.
- */
-export async function actAsRole(
-  context: AuthContext,
-  operator: Operator,
-  { role, action }: RoleUse,
-  requestId: string,
-) {
-  await transact(context, [], (tx) => auditOperator(tx, action, operator, { request_id: requestId }));
-  return { role, act: { sub: operator.tokenId } };
-}

@@ -1,7 +1,7 @@
 /** Users of the project, from the admin API of the auth service with the access token. */
 import type { OperatorToken } from '../../../auth/answers/operator-token.ts';
 import type { ApiAnswer, ApiRequest } from './api.ts';
-import { askAsOperator } from './session.ts';
+import { askAsOperator, askProject } from './session.ts';
 
 /** A way to sign in. */
 export interface UserIdentity {
@@ -109,7 +109,7 @@ export async function sendRecovery(id: string): Promise<void> {
 
 /** A token with which an operator acts as the user; it belongs to no session. @throws ApiError */
 export async function actAsUser(id: string): Promise<OperatorToken> {
-  return (await askAsOperator<OperatorToken>('/studio/act-as', { method: 'POST', body: { user: id } })).body;
+  return (await askProject<OperatorToken>('act-as', { method: 'POST', body: { user: id } })).body;
 }
 
 /** A request to the admin API of the auth service. @throws ApiError as `askAsOperator` */

@@ -4,7 +4,7 @@ import type { ExplainedStatement } from '../../../../graphql/execute/explain-ope
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Empty, Fault } from '../../components/problem.tsx';
 import { useAnswer } from '../../shared/requests.ts';
-import { askAsOperator } from '../../shared/session.ts';
+import { askProject } from '../../shared/session.ts';
 
 /** A sent operation. */
 export interface Operation {
@@ -28,7 +28,7 @@ export function PlanPanel({ operation, onClose }: PlanPanelProps) {
   const key = operation === null ? null : JSON.stringify(operation);
   const { value, problem } = useAnswer(key, async () => {
     const { doneAt: _doneAt, ...body } = operation!;
-    const answer = await askAsOperator<{ statements: readonly ExplainedStatement[] }>('/studio/explain', {
+    const answer = await askProject<{ statements: readonly ExplainedStatement[] }>('explain', {
       method: 'POST',
       body,
     });

@@ -1,6 +1,6 @@
 /** The Live page: who subscribes to what now, by operation and role, and whether the runs keep up. It refreshes itself. */
 import { useState } from 'react';
-import type { LiveOperationState, LiveOverview } from '../../../../graphql/live/live-operations.ts';
+import type { LiveOperationState, LiveOverview } from '../../../../server/recent/live-schemas.ts';
 import { Breakable } from '../../components/breakable.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { Link } from '../../components/link.tsx';
@@ -8,7 +8,7 @@ import { Empty, Fault, OperatorPage, Waiting } from '../../components/problem.ts
 import { Rows } from '../../components/rows.tsx';
 import { useAgain } from '../../shared/recent.ts';
 import { useAnswer } from '../../shared/requests.ts';
-import { askAsOperator } from '../../shared/session.ts';
+import { askProject } from '../../shared/session.ts';
 import { readUser } from '../../shared/users.ts';
 import './live.css';
 
@@ -23,10 +23,7 @@ export function LivePage() {
 
 function Live() {
   const [ending, setEnding] = useState<LiveOperationState | null>(null);
-  const answer = useAnswer(
-    'live',
-    async (signal) => (await askAsOperator<LiveOverview>('/studio/live-queries', { signal })).body,
-  );
+  const answer = useAnswer('live', async (signal) => (await askProject<LiveOverview>('live-queries', { signal })).body);
   useAgain(answer, 2000);
   const { value, problem, readAgain } = answer;
   if (value === null) return <Waiting what="live queries" problem={problem} />;
@@ -154,7 +151,7 @@ interface EndDialogProps {
 function EndDialog({ target, onEnded, onClose }: EndDialogProps) {
   const { operation, document, role, subscribers } = target;
   const end = async (): Promise<void> => {
-    await askAsOperator('/studio/live-queries/end', { method: 'POST', body: { operation, document, role } });
+    await askProject('live-queries/end', { method: 'POST', body: { operation, document, role } });
     onEnded();
   };
   return (
