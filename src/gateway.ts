@@ -16,6 +16,7 @@ import { quotePath } from './graphql/catalog/quote-name.ts';
 import { createSchemaDescriber, createSchemaPrinter } from './graphql/execute/describe-schema.ts';
 import { createTableDescriber } from './graphql/execute/describe-table.ts';
 import { createExplainer } from './graphql/execute/explain-operation.ts';
+import { createKeyReader } from './graphql/execute/read-keys.ts';
 import type { Reflector } from './graphql/execute/reflector.ts';
 import type { Model, Table } from './graphql/model/model.ts';
 import { type Graphql, openGraphql } from './graphql/open-graphql.ts';
@@ -297,6 +298,7 @@ function inboxParts({ inbox, isCaptured }: OpenAuth, { config, management }: Par
 function managementParts(parts: Parts, gather?: Gather): ManagementParts {
   const { config, graphql, management, auth, checker } = parts;
   const explain = createExplainer(graphql.reflector, graphql.systemPool);
+  const readKeys = createKeyReader(graphql.reflector);
   // They may wait for locks and functions of users: the catalog is read on the other connections.
   const inTurn = runInTurn();
   return {
@@ -307,7 +309,14 @@ function managementParts(parts: Parts, gather?: Gather): ManagementParts {
     describeSchema: createSchemaDescriber(graphql.reflector),
     describeTable: createTableDescriber(graphql.reflector),
     readAccess: mergeCalls(() =>
-      inTurn(() => readAccessOverview(graphql.systemPool, config.schemas, accessRolesOf(config), visitorsOf(config))),
+      inTurn(async () =>
+        readAccessOverview(graphql.systemPool, {
+          schemas: config.schemas,
+          roles: accessRolesOf(config),
+          anon: visitorsOf(config),
+          keyOf: await readKeys(),
+        }),
+      ),
     ),
     runStatements: hasAdminConnection(config)
       ? (text) => runStatements(loginOf(config, 'adminDatabaseUrl'), text)

@@ -38,17 +38,14 @@ const findRoleMembers: Check = async ({ tx, roles, serviceRole, loginRole }) => 
   });
 };
 
-/** Grants that are no use without another. */
-const findIncompleteGrants = statementCheck(
-  'check/incomplete-grants.sql',
-  ({ name, kind, lacked, grantees }) => ({
+/** Grants to insert that are no use without another. */
+const findUnusedSequences = statementCheck(
+  'check/sequence-grants.sql',
+  ({ name, lacked, grantees }) => ({
     check: 'grant_incomplete',
     severity: 'warning',
     object: String(name),
-    message:
-      kind === 'key'
-        ? `${grantees} may select columns of ${name}, but not of its key (${lacked}), by which rows are ordered: its collection fails.`
-        : `${grantees} may insert into ${name}, but not use ${lacked}, the sequence of a column: inserts that do not give its value fail.`,
+    message: `${grantees} may insert into ${name}, but not use ${lacked}, the sequence of a column: inserts that do not give its value fail.`,
   }),
   ({ schemas, roles, serviceRole }) => [schemas, [...roles, serviceRole]],
 );
@@ -93,7 +90,7 @@ export const securityChecks: Checks = [
     'grant_to_everybody',
     'policy_missing',
   ],
-  [findIncompleteGrants, 'grant_incomplete'],
+  [findUnusedSequences, 'grant_incomplete'],
   [findDefaultGrants, 'default_grant'],
   [findOpenSchemas, 'schema_open'],
   [findOpenTables, 'row_security_off', 'view_runs_as_owner'],

@@ -12,6 +12,7 @@ import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComment
 import { findUnrecordedTables } from './check-change-triggers.ts';
 import { checkDirectives, findSmartComments } from './check-directives.ts';
 import { describeEngine } from './check-engine.ts';
+import { findUnreadKeys } from './check-keys.ts';
 import { findMissingLiveValues } from './check-live.ts';
 import { securityChecks } from './check-security.ts';
 import { findSequencesBehind } from './check-sequences.ts';
@@ -104,6 +105,7 @@ function runChecks(
         [findSequencesBehind, 'sequence_behind'],
         [findMissingLiveValues, 'live_claim_missing', 'live_header_missing'],
         [findUnrecordedTables, 'change_trigger_missing'],
+        [async () => findUnreadKeys(models), 'grant_incomplete'],
         [(inside) => findMissingGrants(inside, models), 'not_granted'],
       ];
       for (const [find, ...all] of [...securityChecks, ...speedChecks, ...others]) {

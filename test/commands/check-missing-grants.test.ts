@@ -14,6 +14,9 @@ test('a grant that is no use without another is named, and the fix makes it one'
     create policy p on tag using (true); create policy p on pair using (true);
     grant select (label), insert (label) on tag to anon, authenticated;
     grant select (a, note) on pair to anon;
+    create view labels as select id, label from tag;
+    comment on view labels is '@graphql({"primary_key_columns": ["id"]})';
+    grant select (label) on labels to anon;
     grant select, insert on own to authenticated;
     grant all on whole to service_role; grant update on sequence whole_id_seq to service_role;
     grant all on own, tag to service_role;
@@ -21,10 +24,11 @@ test('a grant that is no use without another is named, and the fix makes it one'
   const incomplete = () => findings(database, '--only', 'grant_incomplete');
   const found = await incomplete();
   expect(found.map(({ object, message, fix }) => [object, /not (?:of|use) (.+?),/.exec(message)![1], fix])).toEqual([
-    ['public.pair', 'its key (b)', 'grant select (b) on public.pair to anon;'],
-    ['public.tag', 'its key (id)', 'grant select (id) on public.tag to anon, authenticated;'],
     ['public.tag', 'public.shared', 'grant usage on sequence public.shared to anon, authenticated, service_role;'],
     ['public.tag', 'public.tag_id_seq', 'grant usage on sequence public.tag_id_seq to anon, authenticated, service_role;'],
+    ['public.tag', 'its key (id)', 'grant select (id) on public.tag to anon, authenticated;'],
+    ['public.pair', 'its key (b)', 'grant select (b) on public.pair to anon;'],
+    ['public.labels', 'its key (id)', 'grant select (id) on public.labels to anon;'],
   ]); // biome-ignore format: a table
   const insert = `begin; set local role anon; insert into tag (label) values ('a'); rollback`;
   await expect(database.query(insert)).rejects.toThrow('permission denied for sequence');

@@ -28,12 +28,14 @@ test('an export of the studio has a doc comment', () => {
   expect(bare).toEqual([]);
 });
 
-test('a page of the studio imports no other page, what is shared imports no page and no component, and the server only gives types, the tables of emails, arguments and error codes, language tags and SQL names', () => {
+test('a page of the studio imports no other page, what is shared imports no page and no component, and the server only gives types, the tables of emails, arguments and error codes, language tags, SQL names and what it makes of access', () => {
   const given = [
     'src/auth/model/auth-error.ts',
     'src/config/auth/email-kinds.ts',
     'src/graphql/catalog/quote-name.ts',
     'src/graphql/model/connection-arguments.ts',
+    'src/management/access/conditions.ts',
+    'src/management/access/unread-key.ts',
     'src/shared/errors.ts',
     'src/shared/language-tag.ts',
   ];

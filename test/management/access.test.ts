@@ -2,6 +2,7 @@
  * What the management API tells of access: as PostgreSQL decides, for each role and command.
  */
 import { beforeAll, expect, test } from 'vitest';
+import { anonKey, serviceKey, token } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
 
@@ -191,6 +192,57 @@ test('the access overview agrees with what PostgreSQL lets each role do', async 
       });
     }
   }
+});
+
+test('a right to read is one that the API answers: not of columns without the key, by which rows are ordered', async () => {
+  await database.query(`
+    create table keyed (id int primary key, label text);
+    create table paired (b int, a int, label text, primary key (b, a));
+    create table unique_only (id int unique not null, label text);
+    create view keyed_view as select id, label from keyed;
+    comment on view keyed_view is '@graphql({"primary_key_columns": ["id"]})';
+    create view plain_view as select id, label from keyed;
+    alter table paired enable row level security;
+    create policy p on paired to anon, authenticated using (true);
+    grant select (label) on keyed, keyed_view, plain_view, unique_only to anon;
+    grant select (a, label) on paired to anon;
+    grant select (label) on paired to service_role;
+    grant select (id, label) on keyed, keyed_view to authenticated;
+    grant select (a, b, label) on paired to authenticated;
+    grant select on keyed, keyed_view, plain_view, unique_only to service_role`);
+  const { call, gateway } = await open();
+  const { body } = await call({ path });
+  const roles = { anon: anonKey, authenticated: await token({ role: 'authenticated' }), service_role: serviceKey };
+  const told: unknown[] = [];
+  for (const name of ['keyed', 'paired', 'unique_only', 'keyed_view', 'plain_view']) {
+    const { key, rights } = body.tables.find((table: { readonly name: string }) => table.name === name);
+    for (const { role, select } of rights) {
+      const { body: answer } = await gateway.ask(`{ ${name}Collection { edges { node { label } } } }`, {
+        headers: { authorization: `Bearer ${roles[role as keyof typeof roles]}` },
+      });
+      told.push([name, key, role, select.rows, select.lacks ?? null, answer.errors?.[0].message ?? 'answers']);
+    }
+  }
+  const denied = 'permission denied for';
+  const unknown = expect.stringContaining('Cannot query field');
+  expect(told).toEqual([
+    ['keyed', ['id'], 'anon', 'none', 'key', `${denied} table keyed`],
+    ['keyed', ['id'], 'authenticated', 'all', null, 'answers'],
+    ['keyed', ['id'], 'service_role', 'all', null, 'answers'],
+    ['paired', ['b', 'a'], 'anon', 'none', 'key', `${denied} table paired`],
+    ['paired', ['b', 'a'], 'authenticated', 'all', null, 'answers'],
+    ['paired', ['b', 'a'], 'service_role', 'none', 'key', `${denied} table paired`],
+    // The API leaves these out.
+    ['unique_only', null, 'anon', 'all', null, unknown],
+    ['unique_only', null, 'authenticated', 'none', 'grant', unknown],
+    ['unique_only', null, 'service_role', 'all', null, unknown],
+    ['keyed_view', ['id'], 'anon', 'none', 'key', `${denied} view keyed_view`],
+    ['keyed_view', ['id'], 'authenticated', 'all', null, 'answers'],
+    ['keyed_view', ['id'], 'service_role', 'all', null, 'answers'],
+    ['plain_view', null, 'anon', 'all', null, unknown],
+    ['plain_view', null, 'authenticated', 'none', 'grant', unknown],
+    ['plain_view', null, 'service_role', 'all', null, unknown],
+  ]);
 });
 
 test('attack: no token without project:operate reads the access overview, nor one of another project', async () => {

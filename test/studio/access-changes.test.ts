@@ -67,7 +67,8 @@ test('one column is granted by a tick, which stays marked until it is applied, a
   expect(await all.isChecked()).toBe(true);
   await all.uncheck();
   await page.getByRole('checkbox', { name: 'read sent_at' }).check();
-  await row.getByText('pending the column sent_at').waitFor();
+  // Rows are ordered by the key.
+  await row.getByText('pending the columns id, sent_at').waitFor();
   await page
     .getByRole('row', { name: /^sent_at/ })
     .getByText('pending')
@@ -81,14 +82,51 @@ test('one column is granted by a tick, which stays marked until it is applied, a
     .getByText('pending')
     .waitFor();
   await page.getByRole('button', { name: 'Review 1 change' }).click();
-  expect(await statementsOf(page)).toEqual(['grant select (sent_at) on public.message to authenticated;']);
+  expect(await statementsOf(page)).toEqual(['grant select (id, sent_at) on public.message to authenticated;']);
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByText('The statements have run.').waitFor();
-  await page.getByText('Only the column sent_at.').waitFor();
+  await page.getByText('Only the columns id, sent_at.').waitFor();
   expect([
     await page.getByText('pending').count(),
     await page.getByRole('button', { name: /^Review/ }).count(),
   ]).toEqual([0, 0]);
+});
+
+test('columns without the key are said to fail, where they are chosen, granted and applied, with the way to add it', async () => {
+  await studio.database.query(`
+    create table place (country text, id int primary key, note text);
+    grant select (country) on place to authenticated`);
+  const page = await enter('access/public/place?role=authenticated');
+  const grid = page.getByRole('grid', { name: 'Tables and roles' });
+  await grid.getByRole('link', { name: /^authenticated: read none \(lacks the key\)/ }).waitFor();
+  const reason = 'The API orders rows by the key: without id, every read fails.';
+  const row = page.getByRole('row', { name: /^read/ });
+  await row.getByText(`${reason} Only the column country.`).waitFor();
+  await row.getByRole('button', { name: 'Add id select authenticated' }).click();
+  await row.getByText('pending the columns country, id').waitFor();
+  await row.getByRole('button', { name: 'Undo select authenticated' }).click();
+  await page.getByRole('row', { name: /^id key/ }).waitFor();
+  await page.getByRole('radio', { name: 'anon' }).click();
+  await page.getByRole('button', { name: 'Choose columns… select anon' }).click();
+  await page.getByRole('checkbox', { name: 'read country' }).check();
+  expect(await page.getByRole('checkbox', { name: 'read id' }).isChecked()).toBe(true);
+  await page.getByRole('checkbox', { name: 'read id' }).uncheck();
+  await page.getByText(reason).waitFor();
+  expect(await faultsInBothLooks(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Add id to the columns' }).click();
+  await page.getByText(reason).waitFor({ state: 'detached' });
+  await page.getByRole('checkbox', { name: 'read id' }).uncheck();
+  await page.getByRole('button', { name: 'Review 1 change' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(reason).waitFor();
+  await dialog.getByRole('button', { name: 'Add id' }).click();
+  await dialog.getByText(reason).waitFor({ state: 'detached' });
+  expect(await statementsOf(page)).toEqual(['grant select (country, id) on public.place to anon;']);
+});
+
+test('a table without a key says that the API leaves it out', async () => {
+  const { page } = await studio.visit('access/public/todo?role=anon');
+  await page.getByText('The API leaves this table out, because it has no key.').waitFor();
 });
 
 test('a grant to a role that may not use the schema comes with that, in the same review', async () => {

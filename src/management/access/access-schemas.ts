@@ -21,8 +21,8 @@ const right = named(
     policies: optional(about(listOf(text), 'Names of the policies that decide.')),
     lacks: optional(
       about(
-        oneOf('usage', 'grant', 'policy', 'user', 'view'),
-        'Why there are no rows: no usage of the namespace, no privilege, no policy for the role while row security is on, policies that ask for a user while the role is that of visitors, or a view that cannot be written.',
+        oneOf('usage', 'grant', 'policy', 'user', 'view', 'key'),
+        'Why there are no rows: no usage of the namespace, no privilege, no policy for the role while row security is on, policies that ask for a user while the role is that of visitors, a view that cannot be written, or no privilege to select the key, by which the API orders rows.',
       ),
     ),
   }),
@@ -53,6 +53,10 @@ const table = objectOf({
   kind: oneOf('table', 'partitioned_table', 'view', 'materialized_view', 'foreign_table'),
   owner: text,
   columns: listOf(text),
+  key: about(
+    orNull(listOf(text)),
+    'The columns by which the API orders rows; null: no key, so that the API leaves the table out.',
+  ),
   uuidColumns: about(listOf(text), 'Those of the type `uuid`, which ids of users have.'),
   references: about(
     listOf(objectOf({ column: text, object: about(text, 'The other table, as SQL writes it.'), key: text })),

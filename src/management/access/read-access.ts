@@ -9,6 +9,7 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { portableSql } from '../../shared/portable-sql.ts';
 import type { AccessOverview, AccessPolicy, AccessRight, AccessTable } from './access-schemas.ts';
 import { withoutUser } from './signed-in-only.ts';
+import { unreadKey } from './unread-key.ts';
 
 const exposedNamesStatement = loadSqlFile('exposed-names.sql');
 const accessStatement = loadSqlFile('access.sql');
@@ -73,17 +74,22 @@ interface AccessRow {
   readonly functions: readonly FunctionRow[];
 }
 
-/**
- * @param schemas Namespaces to expose; null: the login role's search path.
- * @param roles Those that the database lacks are left out.
- * @param anon The one of callers without a user; null: others have it, too.
- * @throws DatabaseError
- */
+/** Of what the overview is. */
+interface AccessScope {
+  /** Namespaces to expose; null: the login role's search path. */
+  readonly schemas: readonly string[] | null;
+  /** Those that the database lacks are left out. */
+  readonly roles: readonly string[];
+  /** The role of callers without a user; null: others have it, too. */
+  readonly anon: string | null;
+  /** The columns by which the API orders the rows of a table; null: it does not have the table. */
+  readonly keyOf: (schema: string, table: string) => readonly string[] | null;
+}
+
+/** @throws DatabaseError */
 export async function readAccessOverview(
   pool: SystemPool,
-  schemas: readonly string[] | null,
-  roles: readonly string[],
-  anon: string | null,
+  { schemas, roles, anon, keyOf }: AccessScope,
 ): Promise<AccessOverview> {
   const options = {
     begin: 'begin isolation level read committed read only',
@@ -100,7 +106,7 @@ export async function readAccessOverview(
   const found = row as unknown as AccessRow;
   const overview: AccessOverview = {
     roles: inOrder(found.roles, roles, ({ name }) => name),
-    tables: found.tables.map((table) => toTable(table, roles)),
+    tables: found.tables.map((table) => toTable(table, roles, keyOf(table.schema, table.name))),
     functions: found.functions.map(({ isDefiner, ...routine }) => ({
       ...routine,
       runsAs: isDefiner ? 'owner' : 'caller',
@@ -113,7 +119,7 @@ function inOrder<T>(all: readonly T[], order: readonly string[], nameOf: (one: T
   return all.toSorted((a, b) => order.indexOf(nameOf(a)) - order.indexOf(nameOf(b)));
 }
 
-function toTable(table: TableRow, order: readonly string[]): AccessTable {
+function toTable(table: TableRow, order: readonly string[], key: readonly string[] | null): AccessTable {
   const { kind, rowSecurity, forced, invoker, policies } = table;
   const { schema, name, object, owner, ownerBypasses, columns, uuidColumns, references } = table;
   const rights = inOrder(table.roles, order, ({ role }) => role).map((role) => {
@@ -121,7 +127,7 @@ function toTable(table: TableRow, order: readonly string[]): AccessTable {
     return {
       role: role.role,
       isExempt: role.exempt,
-      select: right('select'),
+      select: asOrdered(right('select'), key),
       insert: right('insert'),
       update: right('update'),
       delete: right('delete'),
@@ -135,6 +141,7 @@ function toTable(table: TableRow, order: readonly string[]): AccessTable {
     owner,
     ownerBypasses,
     columns,
+    key,
     uuidColumns,
     references,
     rowSecurity,
@@ -148,6 +155,12 @@ function toTable(table: TableRow, order: readonly string[]): AccessTable {
       check: check && portableSql(check),
     })),
   };
+}
+
+/** Nothing is read of what the API cannot order. */
+function asOrdered(right: AccessRight, key: readonly string[] | null): AccessRight {
+  if (right.rows === 'none' || unreadKey(key, right.columns).length === 0) return right;
+  return { ...right, rows: 'none', lacks: 'key' };
 }
 
 function rightOf(

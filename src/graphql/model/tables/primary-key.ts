@@ -1,6 +1,6 @@
 /** The primary key of a table: the real one, otherwise one from its comment directive. */
-import type { CatalogColumn, CatalogIndex, CatalogTable } from '../../catalog/catalog.ts';
-import type { Settings } from '../comments/directive-settings.ts';
+import type { Catalog, CatalogColumn, CatalogIndex, CatalogTable } from '../../catalog/catalog.ts';
+import { readSettings, type Settings } from '../comments/directive-settings.ts';
 import { type Column, comparedAs, type Table } from '../model.ts';
 import type { ModelContext } from '../model-context.ts';
 
@@ -17,6 +17,20 @@ export function primaryKey(table: CatalogTable, settings: Settings<'table'>): re
   if (names === null || names.length === 0) return null;
   const columns = columnsByName(table, names);
   return columns && [...new Set(columns.map((column) => column.attnum))];
+}
+
+/** Tells the names of the key columns of exposed tables; null for one without a key, which the API leaves out. */
+export function keyNames(catalog: Catalog): (schema: string, table: string) => readonly string[] | null {
+  const keys = new Map(
+    catalog.tables.map((table) => {
+      const key = primaryKey(table, readSettings(catalog, 'table', table._id).settings);
+      const names = key?.flatMap(
+        (number) => table.getAttributes().find(({ attnum }) => attnum === number)?.attname ?? [],
+      );
+      return [JSON.stringify([catalog.namespace(table.relnamespace)?.nspname, table.relname]), names ?? null];
+    }),
+  );
+  return (...path) => keys.get(JSON.stringify(path)) ?? null;
 }
 
 /** The columns with these names, in order; null if one does not exist. */

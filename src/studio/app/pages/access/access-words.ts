@@ -7,6 +7,7 @@ import type {
   AccessTable,
 } from '../../../../management/access/access-schemas.ts';
 import { bare } from '../../../../management/access/conditions.ts';
+import { unreadKey } from '../../../../management/access/unread-key.ts';
 
 /** What a role may do with a table. */
 export const actions = ['select', 'insert', 'update', 'delete'] as const;
@@ -33,7 +34,8 @@ export const list = new Intl.ListFormat('en');
 export type AccessRole = AccessOverview['roles'][number];
 
 /** `read all rows`, `insert none`. */
-export function sayRight(action: Action, { rows, columns }: AccessRight): string {
+export function sayRight(action: Action, { rows, columns, lacks }: AccessRight): string {
+  if (lacks === 'key') return `${actionWords[action]} none (lacks the key)`;
   const some = columns === undefined ? '' : ' of some columns';
   return `${actionWords[action]} ${rows}${some}`;
 }
@@ -48,6 +50,22 @@ export function sayColumns({ columns }: AccessTable, some: readonly string[], is
 /** Whether there is a grant. Without usage of the schema it has no effect. */
 export function isGranted({ lacks, grantees }: AccessRight): boolean {
   return lacks === 'usage' ? grantees !== undefined : lacks !== 'grant';
+}
+
+/** Whether SQL reaches rows, whatever the API needs besides. */
+export function reachesRows({ lacks }: AccessRight): boolean {
+  return lacks === undefined || lacks === 'key';
+}
+
+/** The columns of the key that are missing among those that are read, in words; null: none is. */
+export function sayUnreadKey({ key }: AccessTable, columns: readonly string[]): string | null {
+  const unread = columns.length === 0 ? [] : unreadKey(key, columns);
+  return unread.length === 0 ? null : list.format(unread);
+}
+
+/** What follows of it. @param unread As `sayUnreadKey` says it. */
+export function explainKey(unread: string): string {
+  return `The API orders rows by the key: without ${unread}, every read fails.`;
 }
 
 /** Why the right is as it is, in a sentence. */
@@ -65,6 +83,8 @@ export function explain(table: AccessTable, role: string, action: Action, right:
       return `PostgreSQL cannot ${word} through this ${kindWords[table.kind].toLowerCase()}.`;
     case 'policy':
       return `Row security is on, and no policy lets ${role} ${word} rows.${columns}${by}`;
+    case 'key':
+      return `${explainKey(sayUnreadKey(table, right.columns ?? []) ?? '')}${columns}${by}`;
     case 'user':
       return `${namePolicies(table, right.policies ?? [], true, 'or')} asks for a signed-in user, which ${role} is not.${columns}${by}`;
     default:

@@ -1,9 +1,9 @@
 /** What to know of a collected change before it runs: what else decides beside it, and the way out. */
 import type { AccessOverview } from '../../../../management/access/access-schemas.ts';
-import { actions, actionWords, list } from './access-words.ts';
+import { actions, actionWords, explainKey, list, reachesRows, sayUnreadKey } from './access-words.ts';
 import { type PolicyChange, policyChanges, policyKey } from './policy-changes.ts';
 import { draftKey, hasPolicyFor } from './policy-draft.ts';
-import { tableChange } from './privilege-changes.ts';
+import { addKey, privilegeKey, tableChange } from './privilege-changes.ts';
 import type { SqlChange } from './sql-changes.ts';
 
 /** What to know. */
@@ -22,13 +22,31 @@ export function noticesOf(
   changes: readonly SqlChange[],
 ): readonly ChangeNotice[] {
   if (change.isEdited) return [];
-  return [...leaning(change), ...addition(overview, anon, change, changes), ...enabling(overview, change, changes)];
+  return [
+    ...leaning(change),
+    ...unordered(overview, change),
+    ...addition(overview, anon, change, changes),
+    ...enabling(overview, change, changes),
+  ];
 }
 
 function leaning({ leansOn = [] }: SqlChange): readonly ChangeNotice[] {
   if (leansOn.length === 0) return [];
   const text = `Own rows, because the row security of ${list.format(leansOn)} decides what the condition finds there.`;
   return [{ kind: 'hint', text, ways: [] }];
+}
+
+/** Columns without the key, by which rows are ordered. */
+function unordered({ tables, roles }: AccessOverview, { key, columns = [] }: SqlChange): readonly ChangeNotice[] {
+  return tables.flatMap((table) => {
+    const unread = sayUnreadKey(table, columns);
+    const role = unread === null ? undefined : roles.find((each) => privilegeKey(table, each, 'select') === key);
+    const right = table.rights.find((each) => each.role === role?.name)?.select;
+    if (unread === null || role === undefined || right === undefined) return [];
+    const change = addKey(table, role, right, columns);
+    const ways = change === null ? [] : [{ title: `Add ${unread}`, change }];
+    return [{ kind: 'warning', text: explainKey(unread), ways }];
+  });
 }
 
 /** Other permissive policies let their rows pass, whatever the new one says. */
@@ -80,7 +98,7 @@ function enabling(
     const right = table.rights.find((each) => each.role === role.name);
     const words = actions.filter(
       (action) =>
-        right?.[action].lacks === undefined &&
+        (right === undefined || reachesRows(right[action])) &&
         !hasPolicyFor(table, role.name, action) &&
         !changes.some((each) => each.key === draftKey(table, role, action)),
     );

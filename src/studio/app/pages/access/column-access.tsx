@@ -3,8 +3,15 @@ import { useState } from 'react';
 import type { AccessTable } from '../../../../management/access/access-schemas.ts';
 import { Rows } from '../../components/rows.tsx';
 import { useStore } from '../../shared/store.ts';
-import { type AccessRole, actionWords } from './access-words.ts';
-import { type ColumnAction, columnActions, columnsOf, privilegeChange, privilegeKey } from './privilege-changes.ts';
+import { type AccessRole, actionWords, explainKey, sayUnreadKey } from './access-words.ts';
+import {
+  type ColumnAction,
+  columnActions,
+  columnsOf,
+  privilegeChange,
+  privilegeKey,
+  withKey,
+} from './privilege-changes.ts';
 import { collect, sqlChanges, undo } from './sql-changes.ts';
 
 interface ColumnAccessProps {
@@ -46,10 +53,25 @@ export function ColumnAccess({ table, role, rights }: ColumnAccessProps) {
       },
     };
   });
+  const read = sides.find(({ action }) => action === 'select');
+  const unread = sayUnreadKey(table, read?.shown ?? []);
   const [isOpen, setOpen] = useState(sides.some(({ isPartial, shown, has }) => isPartial || shown !== has));
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Columns</summary>
+      {unread !== null && read !== undefined && (
+        <div className="notice warning spread">
+          <span>{explainKey(unread)}</span>
+          {!read.isFixed && (
+            <button type="button" onClick={() => read.choose(withKey(table, read.shown))}>
+              Add {unread} <span className="visually-hidden">to the columns</span>
+            </button>
+          )}
+        </div>
+      )}
+      {unread === null && table.key !== null && (
+        <p className="soft small">The API orders rows by the key, so whoever reads a column needs that, too.</p>
+      )}
       <Rows
         label={`Columns for ${role.name}`}
         columns={['Column', ...columnActions.map((action) => actionWords[action])]}
@@ -75,7 +97,9 @@ export function ColumnAccess({ table, role, rights }: ColumnAccessProps) {
         </tr>
         {table.columns.map((column, index) => (
           <tr key={column}>
-            <th scope="row">{column}</th>
+            <th scope="row">
+              {column} {table.key?.includes(column) && <span className="soft small">key</span>}
+            </th>
             {sides.map(({ action, shown, has, isFixed, choose }) => (
               <td key={action}>
                 <span className="column-box">
@@ -86,9 +110,12 @@ export function ColumnAccess({ table, role, rights }: ColumnAccessProps) {
                     disabled={isFixed}
                     checked={shown.includes(column)}
                     // In the order of the table.
-                    onChange={({ target }) =>
-                      choose(table.columns.filter((name) => (name === column ? target.checked : shown.includes(name))))
-                    }
+                    onChange={({ target }) => {
+                      const next = table.columns.filter((name) =>
+                        name === column ? target.checked : shown.includes(name),
+                      );
+                      choose(action === 'select' && shown.length === 0 ? withKey(table, next) : next);
+                    }}
                   />
                   {shown.includes(column) !== has.includes(column) && <span className="badge changed">pending</span>}
                 </span>

@@ -5,7 +5,7 @@
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
 import { bare, isWhole, sqlTokens } from '../../../../management/access/conditions.ts';
-import { type AccessRole, type Action, actionWords, inParentheses, list } from './access-words.ts';
+import { type AccessRole, type Action, actionWords, inParentheses, list, reachesRows } from './access-words.ts';
 import type { SqlChange } from './sql-changes.ts';
 
 /** What a draft is made of. */
@@ -169,7 +169,7 @@ function ownRows(search: Search, table: AccessTable): string | null {
 /** Conditions read other tables with the rights of the caller. */
 function mayRead({ rights, columns }: AccessTable, role: string | null, text: string): boolean {
   const select = rights.find((each) => each.role === role)?.select;
-  if (select === undefined || select.rows === 'none') return false;
+  if (select === undefined || !reachesRows(select)) return false;
   return columns.every((name) => select.columns?.includes(name) !== false || !text.includes(name));
 }
 

@@ -42,6 +42,21 @@ export function privilegeChange(
   };
 }
 
+/** What makes a role read these columns and the key, by which rows are ordered; null: it does. */
+export function addKey(
+  table: AccessTable,
+  role: AccessRole,
+  right: AccessRight,
+  columns: readonly string[],
+): SqlChange | null {
+  return privilegeChange(table, role, 'select', right, withKey(table, columns));
+}
+
+/** The columns and those of the key, in the order of the table. */
+export function withKey({ columns, key }: AccessTable, some: readonly string[]): readonly string[] {
+  return columns.filter((name) => some.includes(name) || key?.includes(name) === true);
+}
+
 function privilegeSql(
   table: AccessTable,
   role: AccessRole,

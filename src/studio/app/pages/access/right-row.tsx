@@ -1,12 +1,20 @@
 /** What a role may do with a table in one way and why, what was collected about it, and the changes that one may want. */
 import type { AccessRight } from '../../../../management/access/access-schemas.ts';
 import { useStore } from '../../shared/store.ts';
-import { type Action, actionWords, explain, isGranted, isUnderPolicies } from './access-words.ts';
+import {
+  type Action,
+  actionWords,
+  explain,
+  isGranted,
+  isUnderPolicies,
+  reachesRows,
+  sayUnreadKey,
+} from './access-words.ts';
 import { ChangeButton, PendingOf } from './change-button.tsx';
 import { showColumns } from './column-access.tsx';
 import { ownRowsOnly, policyKey } from './policy-changes.ts';
 import { type DraftOf, draftChange, draftKey, hasPolicyFor } from './policy-draft.ts';
-import { columnActions, privilegeChange, privilegeKey, usageChange } from './privilege-changes.ts';
+import { addKey, columnActions, privilegeChange, privilegeKey, usageChange } from './privilege-changes.ts';
 import { collect, type SqlChange, sqlChanges, undo } from './sql-changes.ts';
 
 interface RightRowProps {
@@ -42,7 +50,8 @@ export function RightRow({ of, action, right }: RightRowProps) {
       table.rowSecurity &&
       isUnderPolicies(table, role) &&
       !hasPolicyFor(table, role.name, action));
-  const own = right.lacks === undefined ? ownRowsOnly(of, action) : null;
+  const missing = right.lacks === 'key' ? addKey(table, role, right, right.columns ?? []) : null;
+  const own = reachesRows(right) ? ownRowsOnly(of, action) : null;
   return (
     <tr>
       <th scope="row">{actionWords[action]}</th>
@@ -62,6 +71,9 @@ export function RightRow({ of, action, right }: RightRowProps) {
         <div className="row end">
           {right.lacks === 'usage' && !grants && (
             <ChangeButton title="Grant usage" change={usageChange(table, role)} what={what} />
+          )}
+          {missing !== null && !isGranting && (
+            <ChangeButton title={`Add ${sayUnreadKey(table, right.columns ?? [])}`} change={missing} what={what} />
           )}
           {lacksPolicy || right.lacks === 'user' ? (
             <ChangeButton title="Draft a policy" change={draftChange(of, action)} what={what} />

@@ -60,6 +60,12 @@ export function TableAccess({ overview, table, role: wanted, query, anon, onRevi
             </span>
           )}
         </p>
+        {table.key === null && (
+          <p className="notice">
+            The API leaves this {kindWords[table.kind].toLowerCase()} out, because it has no key.{' '}
+            <Link to="schema?view=hidden">Schema</Link> shows how to give it one.
+          </p>
+        )}
         {warning !== null && <p className="notice warning">{warning}</p>}
       </header>
       <Choice
