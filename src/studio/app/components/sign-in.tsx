@@ -48,8 +48,13 @@ export function SignInAgain() {
   );
 }
 
+interface TokenFormProps {
+  readonly refusal: string | null;
+  readonly action?: string;
+}
+
 /** The field and its button alone. Who is signed in goes on with the new token. */
-export function TokenForm({ refusal }: { readonly refusal: string | null }) {
+export function TokenForm({ refusal, action = 'Sign in' }: TokenFormProps) {
   const { problem, isBusy, run } = useTask();
   const [wasTried, setTried] = useState(false);
   const id = useId();
@@ -77,7 +82,7 @@ export function TokenForm({ refusal }: { readonly refusal: string | null }) {
       />
       <Fault id={`${id}-problem`}>{shown}</Fault>
       <button type="submit" className="primary" disabled={isBusy}>
-        Sign in
+        {action}
       </button>
     </form>
   );

@@ -7,6 +7,7 @@ import { Empty, Fault, OperatorPage, Waiting } from '../../components/problem.ts
 import { Rows } from '../../components/rows.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
+import { say } from '../../components/toasts.tsx';
 import type { ApiError } from '../../shared/api.ts';
 import { useCommands } from '../../shared/commands.ts';
 import { useAnswer } from '../../shared/requests.ts';
@@ -31,9 +32,10 @@ const views: readonly Tab<View>[] = [
 
 /** The page. */
 export function AccessPage() {
-  const { query } = usePlace();
+  const { segments, query } = usePlace();
+  const place = segments.join('/');
   const [isOpen, setOpen] = useState(false);
-  const [said, setSaid] = useState<readonly string[] | null>(null);
+  const [warned, setWarned] = useState<Warned | null>(null);
   const [applied, setApplied] = useState(0);
   const count = useStore(sqlChanges).length;
   const now = useStore(session);
@@ -42,8 +44,8 @@ export function AccessPage() {
     `access ${applied}`,
     async (signal) => (await askProject<AccessOverview>('access', { signal })).body,
   );
-  // What has run is another list.
-  if (said !== null && count > 0) setSaid(null);
+  // It goes with what it is about.
+  if (warned !== null && (count > 0 || warned.place !== place)) setWarned(null);
   const wanted = query.get('q') ?? '';
   const find = (text: string): void => {
     goTo(placeOf(null, withMember(query, 'q', text || null)), { replace: true });
@@ -61,22 +63,17 @@ export function AccessPage() {
       }
     >
       <div role="status">
-        {said !== null && (
-          <p className={said.length === 0 ? 'notice good' : 'notice warning'}>
-            {said.length === 0
-              ? 'The statements have run.'
-              : `The statements have run. PostgreSQL warns: ${said.join('; ')}`}
-          </p>
-        )}
+        {warned !== null && <p className="notice warning">PostgreSQL warns: {warned.warnings.join('; ')}</p>}
       </div>
       <Access overview={overview} problem={problem} wanted={wanted.toLowerCase()} onReview={() => setOpen(true)} />
       {isOpen && (
         <ChangesDialog
           overview={overview}
           anon={roles?.anon ?? ''}
-          onApplied={(warnings) => {
+          onApplied={(changes, warnings) => {
             setOpen(false);
-            setSaid(warnings);
+            say(`Applied: ${changes.map(({ key }) => key).join(', ')}.`);
+            setWarned(warnings.length === 0 ? null : { place, warnings });
             setApplied(applied + 1);
           }}
           onClose={() => setOpen(false)}
@@ -84,6 +81,12 @@ export function AccessPage() {
       )}
     </OperatorPage>
   );
+}
+
+/** What PostgreSQL said of applied statements, and where one was. */
+interface Warned {
+  readonly place: string;
+  readonly warnings: readonly string[];
 }
 
 interface AccessProps {
@@ -228,7 +231,9 @@ function Matrix({ overview, tables, chosen, query }: MatrixProps) {
 function RowSecurity({ table, isTight }: { readonly table: AccessTable; readonly isTight: boolean }) {
   const { rowSecurity, runsAs, policies } = table;
   const warning = warnOf(table);
-  const word = runsAs === null ? (rowSecurity ? 'on' : 'off') : isTight ? runsAs : `${runsAs}'s rights`;
+  // Where there is no room for the number, too.
+  const isOn = isTight && policies.length === 0 ? 'no policy' : 'on';
+  const word = runsAs === null ? (rowSecurity ? isOn : 'off') : isTight ? runsAs : `${runsAs}'s rights`;
   const count = policies.length === 1 ? '1 policy' : `${policies.length} policies`;
   return (
     <span title={warning ?? count}>

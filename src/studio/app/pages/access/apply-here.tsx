@@ -20,10 +20,15 @@ export function ApplyHere() {
       <h3>Apply here</h3>
       <p>
         Your access token may not run SQL. This command prints one that may, for {hours} hours; without{' '}
-        <code>--expires</code> it would never end. It replaces yours in this tab.
+        <code>--expires</code> it would never end. It takes the place of yours in this tab: you stay signed in, and the
+        changes stay.
       </p>
       <ProjectCommand text={sqlTokenCommand(`${hours}h`)} />
-      <TokenForm key={key} refusal={now === first ? null : 'This access token lacks the scope, too.'} />
+      <TokenForm
+        key={key}
+        action="Use this token"
+        refusal={now === first ? null : 'This access token lacks the scope, too.'}
+      />
     </section>
   );
 }

@@ -1,5 +1,5 @@
 /** The collected SQL: to copy, to download as a migration, and to run where the token may. */
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { AccessOverview } from '../../../../management/access/access-schemas.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -11,7 +11,7 @@ import { saveFile } from '../../shared/take-along.ts';
 import { ApplyHere } from './apply-here.tsx';
 import { type ChangeNotice, noticesOf } from './change-notices.ts';
 import { findGap } from './policy-draft.ts';
-import { collect, sqlChanges, toMigration } from './sql-changes.ts';
+import { collect, type SqlChange, sqlChanges, toMigration } from './sql-changes.ts';
 
 interface ChangesDialogProps {
   /** Null: not read yet. */
@@ -19,7 +19,7 @@ interface ChangesDialogProps {
   /** The role of callers that are not signed in. */
   readonly anon: string;
   /** The statements have run. @param warnings What PostgreSQL says beside. */
-  readonly onApplied: (warnings: readonly string[]) => void;
+  readonly onApplied: (changes: readonly SqlChange[], warnings: readonly string[]) => void;
   readonly onClose: () => void;
 }
 
@@ -35,6 +35,7 @@ export function ChangesDialog({ overview, anon, onApplied, onClose }: ChangesDia
   const { problem, isBusy, run } = useTask();
   const list = useRef<HTMLOListElement>(null);
   const applies = useRef<HTMLButtonElement>(null);
+  const [couldRunFirst] = useState(mayRun);
   const couldRun = useRef(mayRun);
   // Whoever has just entered a token goes on with the button.
   useEffect(() => {
@@ -57,7 +58,7 @@ export function ChangesDialog({ overview, anon, onApplied, onClose }: ChangesDia
       body,
     });
     sqlChanges.set([]);
-    onApplied(answer.body.warnings);
+    onApplied(changes, answer.body.warnings);
   };
   const download = (): void => {
     const { name, text } = toMigration(changes, new Date());
@@ -109,6 +110,11 @@ export function ChangesDialog({ overview, anon, onApplied, onClose }: ChangesDia
       )}
       <Fault>{problem?.message}</Fault>
       {runs === 'no scope' && statements.length > 0 && <ApplyHere />}
+      <div role="status">
+        {mayRun && !couldRunFirst && (
+          <p className="notice good">You may change the database now: apply the statements.</p>
+        )}
+      </div>
       {statements.length > 0 && (
         <div className="row end">
           <CopyButton text={toMigration(changes, new Date()).text} what="the statements" />
