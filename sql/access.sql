@@ -58,6 +58,21 @@ select
       'uuidColumns', (
         select coalesce(pg_catalog.json_agg(a.attname order by a.attnum), '[]') from columns a
         where a.attrelid = t.oid and a.atttypid = 'pg_catalog.uuid'::pg_catalog.regtype),
+      'indexedColumns', (
+        select coalesce(pg_catalog.json_agg(a.attname order by a.attnum), '[]') from columns a
+        where a.attrelid = t.oid and exists (
+          select from pg_catalog.pg_index i
+          where i.indrelid = t.oid and i.indisvalid and i.indpred is null and i.indkey[0] = a.attnum)),
+      'otherGrantees', (
+        select coalesce(pg_catalog.json_agg(distinct g.rolname), '[]')
+        from (
+          select t.relacl as acl
+          union all
+          select a.attacl from columns a where a.attrelid = t.oid and a.attacl is not null
+        ) s
+        cross join lateral pg_catalog.aclexplode(s.acl) e
+        join pg_catalog.pg_roles g on g.oid = e.grantee and g.oid <> t.relowner and not (g.rolsuper or g.rolbypassrls)
+        where not exists (select from roles r where r.oid = g.oid)),
       'references', (
         select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
           'column', a.attname, 'object', pg_catalog.format('%I.%I', n.nspname, c.relname), 'key', k.attname) order by a.attnum, f.conname), '[]')

@@ -138,8 +138,9 @@ test('a right says who was granted it: the role, a role that it is in, or everyb
     grant insert (note) on shared to anon`);
   const { call } = await open();
   const { body } = await call({ path });
-  const { rights } = body.tables.find(({ name }: { readonly name: string }) => name === 'shared');
+  const { rights, otherGrantees } = body.tables.find(({ name }: { readonly name: string }) => name === 'shared');
   const [anon, authenticated, service] = rights;
+  expect(otherGrantees).toEqual(['readers']);
   expect(authenticated.select.grantees).toEqual(['authenticated', 'readers']);
   expect(service.select.grantees).toEqual(['service_role']);
   expect(anon.insert).toEqual({ rows: 'all', columns: ['body', 'note'], grantees: ['anon', 'public'] });
@@ -162,11 +163,14 @@ test('a table says which columns may hold the id of a user, and what its foreign
     create table hidden.part (a int, b int, primary key (a, b));
     create table "Odd Owner" (
       id int primary key, member uuid references auth.users (id), a int, b int, note_id bigint references note (id),
-      foreign key (a, b) references hidden.part)`);
+      foreign key (a, b) references hidden.part);
+    create index on "Odd Owner" (note_id, a);
+    create index on "Odd Owner" (b) where a > 0`);
   const { call } = await open();
   const { body } = await call({ path });
   expect(body.tables.find(({ name }: { readonly name: string }) => name === 'Odd Owner')).toMatchObject({
     uuidColumns: ['member'],
+    indexedColumns: ['id', 'note_id'],
     references: [
       { column: 'member', object: 'auth.users', key: 'id' },
       { column: 'note_id', object: 'public.note', key: 'id' },

@@ -295,7 +295,6 @@ test('who narrows what is read learns that policies add up, and whom a rewrite c
     .evaluateAll((all) => all.map((each) => (each as HTMLTextAreaElement).value));
   expect(statements).toEqual([
     [
-      '-- Add other roles of the database that need the policy.',
       'alter policy published on public.notice to anon;',
       'create policy "authenticated reads some rows" on public.notice',
       '  for select to authenticated',

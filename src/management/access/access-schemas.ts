@@ -58,6 +58,11 @@ const table = objectOf({
     'The columns by which the API orders rows; null: no key, so that the API leaves the table out.',
   ),
   uuidColumns: about(listOf(text), 'Those of the type `uuid`, which ids of users have.'),
+  indexedColumns: about(listOf(text), 'Those that an index of all rows begins with.'),
+  otherGrantees: about(
+    listOf(text),
+    'Roles beside those of the overview that have a grant and that row security concerns.',
+  ),
   references: about(
     listOf(objectOf({ column: text, object: about(text, 'The other table, as SQL writes it.'), key: text })),
     'Foreign keys of one column, also to tables that are not exposed, and the column there.',

@@ -59,6 +59,8 @@ interface TableRow {
   readonly writable: number;
   readonly columns: readonly string[];
   readonly uuidColumns: readonly string[];
+  readonly indexedColumns: readonly string[];
+  readonly otherGrantees: readonly string[];
   readonly references: AccessTable['references'];
   readonly roles: readonly RoleRow[];
   readonly policies: readonly PolicyRow[];
@@ -121,7 +123,18 @@ function inOrder<T>(all: readonly T[], order: readonly string[], nameOf: (one: T
 
 function toTable(table: TableRow, order: readonly string[], key: readonly string[] | null): AccessTable {
   const { kind, rowSecurity, forced, invoker, policies } = table;
-  const { schema, name, object, owner, ownerBypasses, columns, uuidColumns, references } = table;
+  const {
+    schema,
+    name,
+    object,
+    owner,
+    ownerBypasses,
+    columns,
+    uuidColumns,
+    indexedColumns,
+    otherGrantees,
+    references,
+  } = table;
   const rights = inOrder(table.roles, order, ({ role }) => role).map((role) => {
     const right = (command: Command) => rightOf(table, role, command);
     return {
@@ -143,6 +156,8 @@ function toTable(table: TableRow, order: readonly string[], key: readonly string
     columns,
     key,
     uuidColumns,
+    indexedColumns,
+    otherGrantees,
     references,
     rowSecurity,
     isForced: forced,

@@ -1,5 +1,5 @@
 /** A button that collects a change; while it is collected, one that takes it back. */
-import { collect, type SqlChange, undo, useChange } from './sql-changes.ts';
+import { collect, type SqlChange, undo, useChange, wordsFor, wordsForAll } from './sql-changes.ts';
 
 interface ChangeButtonProps {
   readonly title: string;
@@ -22,13 +22,21 @@ export function ChangeButton({ title, change, what }: ChangeButtonProps) {
   );
 }
 
+interface PendingOfProps {
+  readonly changeKey: string;
+  /** For whom; absent: for all. */
+  readonly role?: string;
+}
+
 /** Says what a collected change will do; nothing without one. */
-export function PendingOf({ changeKey }: { readonly changeKey: string }) {
+export function PendingOf({ changeKey, role }: PendingOfProps) {
   const change = useChange(changeKey);
   if (change === undefined) return null;
+  const words = role === undefined ? wordsForAll(change) : wordsFor(change, role);
+  if (words === null) return null;
   return (
     <span className="pending small">
-      <span className="badge changed">pending</span> {change.isEdited ? 'your own SQL' : change.words}
+      <span className="badge changed">pending</span> {words}
     </span>
   );
 }

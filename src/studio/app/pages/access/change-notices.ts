@@ -4,7 +4,7 @@ import { actions, actionWords, explainKey, list, reachesRows, sayUnreadKey } fro
 import { type PolicyChange, policyChanges, policyKey } from './policy-changes.ts';
 import { draftKey, hasPolicyFor } from './policy-draft.ts';
 import { addKey, privilegeKey, tableChange } from './privilege-changes.ts';
-import type { SqlChange } from './sql-changes.ts';
+import { type SqlChange, turned } from './sql-changes.ts';
 
 /** What to know. */
 export interface ChangeNotice {
@@ -24,6 +24,8 @@ export function noticesOf(
   if (change.isEdited) return [];
   return [
     ...leaning(change),
+    ...building(change),
+    ...keeping(overview, change, changes),
     ...unordered(overview, change),
     ...addition(overview, anon, change, changes),
     ...enabling(overview, change, changes),
@@ -34,6 +36,35 @@ function leaning({ leansOn = [] }: SqlChange): readonly ChangeNotice[] {
   if (leansOn.length === 0) return [];
   const text = `Own rows, because the row security of ${list.format(leansOn)} decides what the condition finds there.`;
   return [{ kind: 'hint', text, ways: [] }];
+}
+
+function building({ isOptional = false }: SqlChange): readonly ChangeNotice[] {
+  if (!isOptional) return [];
+  const text =
+    'Finds own rows fast. Writes wait while it is built: for a large table, remove it here and run it by itself with “concurrently”.';
+  return [{ kind: 'hint', text, ways: [] }];
+}
+
+/** Whoever keeps a policy and loses the grant has it again with the next grant. */
+function keeping(
+  { tables, roles }: AccessOverview,
+  change: SqlChange,
+  changes: readonly SqlChange[],
+): readonly ChangeNotice[] {
+  const { key, shared } = change;
+  const table = tables.find((each) => policyKey(each, shared?.policy ?? '') === key);
+  if (shared === undefined || table === undefined || shared.rows === null || !shared.isKept) return [];
+  const revoked = roles.filter(
+    (role) =>
+      shared.others.includes(role.name) &&
+      actions.some((action) =>
+        changes.some((each) => each.key === privilegeKey(table, role, action) && each.columns?.length === 0),
+      ),
+  );
+  if (revoked.length === 0) return [];
+  const names = list.format(revoked.map(({ name }) => name));
+  const text = `“${shared.policy}” stays for ${names}: the next grant opens ${shared.rows} again.`;
+  return [{ kind: 'warning', text, ways: [{ title: `Drop “${shared.policy}”`, change: turned(change) }] }];
 }
 
 /** Columns without the key, by which rows are ordered. */

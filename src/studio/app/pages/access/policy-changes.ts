@@ -2,7 +2,17 @@
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
 import { type Action, isUnderPolicies, list, printPolicy } from './access-words.ts';
-import { type DraftOf, draftChange, isOwn, leansOn, nameOf, ownRowsFor, unusedName } from './policy-draft.ts';
+import {
+  comparedColumn,
+  type DraftOf,
+  draftChange,
+  indexChange,
+  isOwn,
+  leansOn,
+  nameOf,
+  ownRowsFor,
+  unusedName,
+} from './policy-draft.ts';
 import { tableChange } from './privilege-changes.ts';
 import type { SqlChange } from './sql-changes.ts';
 
@@ -35,57 +45,83 @@ export function policyChanges(of: DraftOf, policy: AccessPolicy): readonly Polic
   const all = wayOf(of, policy, {
     title: titleOf(policy, others, isPublic),
     concernsOthers: others.length > 0,
-    isAlone: false,
     leave: drop,
   });
   if (others.length === 0 || !(isPublic || policy.roles.includes(role.name))) return [all];
+  const unnamed = isPublic ? table.otherGrantees : [];
   const leave = [
-    ...(isPublic ? ['-- Add other roles of the database that need the policy.'] : []),
+    ...(unnamed.length === 0
+      ? []
+      : [`-- Also granted on the table: ${unnamed.map(quoteName).join(', ')}. Add those that need the policy.`]),
     `alter policy ${quoteName(policy.name)} on ${table.object} to ${others.map(quoteName).join(', ')};`,
   ].join('\n');
-  return [wayOf(of, policy, { title: `For ${role.name} alone`, concernsOthers: false, isAlone: true, leave }), all];
+  const alone = { others, drop };
+  return [wayOf(of, policy, { title: `For ${role.name} alone`, concernsOthers: false, leave, alone }), all];
 }
 
 interface Whom extends Pick<PolicyChange, 'title' | 'concernsOthers'> {
-  /** Others keep the policy. */
-  readonly isAlone: boolean;
   /** Takes the policy away. */
   readonly leave: string;
+  /** Others keep the policy; `drop` takes it from them, too. */
+  readonly alone?: { readonly others: readonly string[]; readonly drop: string };
 }
 
-function wayOf(of: DraftOf, policy: AccessPolicy, { isAlone, leave, ...whom }: Whom): PolicyChange {
+function wayOf(of: DraftOf, policy: AccessPolicy, { alone, leave, ...whom }: Whom): PolicyChange {
   const { overview, table, role, format } = of;
   const key = policyKey(table, policy.name);
-  const roles = isAlone ? [role.name] : policy.roles;
+  const roles = alone === undefined ? policy.roles : [role.name];
+  /** @param created The policy in its place. */
+  const change = (words: string, created: readonly string[]): SqlChange => ({
+    key,
+    sql: [leave, ...created].join('\n'),
+    words,
+    ...(alone !== undefined && {
+      shared: {
+        policy: policy.name,
+        role: role.name,
+        others: alone.others,
+        rows: policy.isPermissive ? (isOpen(policy) ? 'all rows' : 'the same rows') : null,
+        isKept: true,
+        otherwise: [alone.drop, ...created].join('\n'),
+      },
+    }),
+  });
   /** The name says what it does now. */
-  const rewrite = (wanted: AccessPolicy, rows: string): string => {
-    const dropped = isAlone ? null : policy;
+  const print = (wanted: AccessPolicy, rows: string): string => {
+    const dropped = alone === undefined ? policy : null;
     const name =
       wanted === dropped ? policy.name : unusedName(of, nameOf(roles, policy.command, rows), { key, dropped });
-    return `${leave}\n${printPolicy(table, { ...wanted, name, roles }, format)}`;
+    return printPolicy(table, { ...wanted, name, roles }, format);
   };
   const condition = policy.isPermissive && !isOwn(of, policy) ? ownRowsFor(of) : null;
   const clauses = policy.command === 'insert' ? { using: null, check: condition } : { using: condition, check: null };
   return {
     ...whom,
-    rewrite: { key, sql: rewrite(policy, rowsOf(of, policy)), words: `“${policy.name}” rewritten` },
+    rewrite: change(`“${policy.name}” rewritten`, [print(policy, rowsOf(of, policy))]),
     own:
       condition === null
         ? null
         : {
-            key,
-            sql: rewrite({ ...policy, ...clauses }, 'own'),
-            words: `“${policy.name}” for own rows only`,
+            ...change(ownWords(table, condition), [print({ ...policy, ...clauses }, 'own')]),
             leansOn: leansOn(overview, condition),
           },
-    drop: { key, sql: leave, words: `“${policy.name}” dropped` },
+    drop: change(`“${policy.name}” dropped`, []),
   };
+}
+
+function ownWords(table: AccessTable, condition: string): string {
+  const column = comparedColumn(table, condition);
+  return column === null ? 'own rows' : `own rows, by ${column}`;
 }
 
 function rowsOf(of: DraftOf, policy: AccessPolicy): string {
   if (!policy.isPermissive) return 'only some';
   if (isOwn(of, policy)) return 'own';
-  return [policy.using, policy.check].every((condition) => condition === null || condition === 'true') ? 'all' : 'some';
+  return isOpen(policy) ? 'all' : 'some';
+}
+
+function isOpen({ using, check }: AccessPolicy): boolean {
+  return [using, check].every((condition) => condition === null || condition === 'true');
 }
 
 /** What leaves a role its own rows alone; null: it has no others, or other roles or actions would lose theirs. */
@@ -105,7 +141,15 @@ export function ownRowsOnly(of: DraftOf, action: Action): readonly SqlChange[] |
     return policy.command === action ? narrowest.drop : null;
   });
   const found = changes.filter((change) => change !== null);
-  return found.length === 0 || found.length < changes.length ? null : found;
+  if (found.length === 0 || found.length < changes.length) return null;
+  return isThere ? found : [...found, ...indexFor(of, action)];
+}
+
+/** Without it, each request would look through the whole table. */
+function indexFor(of: DraftOf, action: Action): readonly SqlChange[] {
+  const condition = action === 'insert' ? null : ownRowsFor(of);
+  const change = indexChange(of.table, condition && comparedColumn(of.table, condition));
+  return change === null ? [] : [change];
 }
 
 /** Without row security, a policy has no effect. Those that are there would begin to decide, too. */
@@ -113,7 +157,7 @@ function enableForOwnRows(of: DraftOf, action: Action): readonly SqlChange[] | n
   const { table, role } = of;
   const change = tableChange(table);
   if (change === null || table.runsAs !== null || table.policies.length > 0 || role.bypassesRowSecurity) return null;
-  return ownRowsFor(of) === null ? null : [change, draftChange(of, action)];
+  return ownRowsFor(of) === null ? null : [change, draftChange(of, action), ...indexFor(of, action)];
 }
 
 function titleOf({ roles }: AccessPolicy, others: readonly string[], isPublic: boolean): string | null {

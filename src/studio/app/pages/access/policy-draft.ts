@@ -55,6 +55,22 @@ export function ownRowsFor({ overview: { tables }, table, role, anon }: DraftOf)
   return role.name === anon ? null : ownRows({ tables, role: role.name, path: [] }, table);
 }
 
+/** The column that the condition compares with the caller; null: none. */
+export function comparedColumn({ columns }: AccessTable, condition: string): string | null {
+  const found = columns.find((name) => {
+    const quoted = quoteName(name);
+    return condition.startsWith(`${quoted} = `) || condition.endsWith(` = ${quoted}`);
+  });
+  return found ?? null;
+}
+
+/** The index that finds the rows of a condition; null: there is one, or none that a column says. */
+export function indexChange({ object, indexedColumns }: AccessTable, column: string | null): SqlChange | null {
+  if (column === null || indexedColumns.includes(column)) return null;
+  const on = `${object} (${quoteName(column)})`;
+  return { key: `index on ${on}`, sql: `create index on ${on};`, words: `an index of ${column}`, isOptional: true };
+}
+
 /** Whether the policy lets the caller's own rows pass and no others. */
 export function isOwn({ overview: { tables }, table, role }: DraftOf, policy: AccessPolicy): boolean {
   return ownCondition({ tables, role: role.name, path: [] }, table, policy) !== null;

@@ -16,8 +16,47 @@ export interface SqlChange {
   readonly adds?: { readonly object: string; readonly role: string; readonly action: Action };
   /** Tables that a condition reads, so that their row security decides. */
   readonly leansOn?: readonly string[];
+  /** Of a policy that one role leaves: what happens to the others. */
+  readonly shared?: SharedPolicy;
+  /** The others do the same without it. */
+  readonly isOptional?: boolean;
   /** Somebody has written other SQL, which may do anything. */
   readonly isEdited?: boolean;
+}
+
+/** A policy that one role leaves, while others keep or lose it. */
+interface SharedPolicy {
+  readonly policy: string;
+  readonly role: string;
+  readonly others: readonly string[];
+  /** What they have by it, as `all rows`; null: it is restrictive, so that without it they would have more. */
+  readonly rows: string | null;
+  readonly isKept: boolean;
+  /** The SQL if they do not keep it, or else if they do. */
+  readonly otherwise: string;
+}
+
+/** What a change does for a role, in words; null: nothing. */
+export function wordsFor({ words, shared, isEdited = false }: SqlChange, role: string): string | null {
+  if (isEdited) return 'your own SQL';
+  if (shared === undefined || shared.role === role) return words;
+  if (!shared.others.includes(role)) return null;
+  if (shared.rows === null) return 'as before';
+  return shared.isKept ? `${shared.rows}, as before` : `“${shared.policy}” dropped`;
+}
+
+/** What a change does for each role, in words. */
+export function wordsForAll(change: SqlChange): string {
+  const { shared, words } = change;
+  if (shared === undefined || change.isEdited === true) return wordsFor(change, '') ?? words;
+  return [shared.role, ...shared.others].map((role) => `${role}: ${wordsFor(change, role)}`).join('; ');
+}
+
+/** The change by which the others lose the policy, if they keep it, or else keep it. */
+export function turned(change: SqlChange): SqlChange {
+  const { sql, shared } = change;
+  if (shared === undefined) return change;
+  return { ...change, sql: shared.otherwise, shared: { ...shared, isKept: !shared.isKept, otherwise: sql } };
 }
 
 const storageName = 'pgreflect:access-changes';
