@@ -28,10 +28,11 @@ test('an export of the studio has a doc comment', () => {
   expect(bare).toEqual([]);
 });
 
-test('a page of the studio imports no other page, what is shared imports no page and no component, and the server only gives types, the tables of emails, arguments and error codes, language tags, SQL names and what it makes of access', () => {
+test('a page of the studio imports no other page, what is shared imports no page and no component, and the server only gives types, the tables of emails, arguments and error codes, language tags, the life of access tokens, SQL names and what it makes of access', () => {
   const given = [
     'src/auth/model/auth-error.ts',
     'src/config/auth/email-kinds.ts',
+    'src/config/auth/token-seconds.ts',
     'src/graphql/catalog/quote-name.ts',
     'src/graphql/model/connection-arguments.ts',
     'src/management/access/conditions.ts',

@@ -10,16 +10,17 @@ import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { say } from '../../components/toasts.tsx';
 import type { ApiError } from '../../shared/api.ts';
 import { useCommands } from '../../shared/commands.ts';
+import { placeInAccess } from '../../shared/places.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { askProject, session } from '../../shared/session.ts';
 import { useMedia, useStore } from '../../shared/store.ts';
 import { actions, actionWords, sayRight, warnOf } from './access-words.ts';
 import { ChangesDialog } from './changes-dialog.tsx';
-import { placeOf, withMember } from './place-of.ts';
 import { sqlChanges } from './sql-changes.ts';
 import { TableAccess } from './table-access.tsx';
 import { TryAs } from './try-as.tsx';
+import { withMember } from './with-member.ts';
 import './access.css';
 
 type View = 'tables' | 'functions' | 'try';
@@ -48,7 +49,7 @@ export function AccessPage() {
   if (warned !== null && (count > 0 || warned.place !== place)) setWarned(null);
   const wanted = query.get('q') ?? '';
   const find = (text: string): void => {
-    goTo(placeOf(null, withMember(query, 'q', text || null)), { replace: true });
+    goTo(placeInAccess(null, withMember(query, 'q', text || null)), { replace: true });
   };
   return (
     <OperatorPage
@@ -113,7 +114,9 @@ function Access({ overview, problem, wanted, onReview }: AccessProps) {
         tabs={views}
         chosen={view}
         // What is chosen stays so: a view begins with it.
-        onChoose={(name) => goTo(placeOf(chosen ?? null, withMember(query, 'view', name === 'tables' ? null : name)))}
+        onChoose={(name) =>
+          goTo(placeInAccess(chosen ?? null, withMember(query, 'view', name === 'tables' ? null : name)))
+        }
         end={view === 'tables' ? <Legend /> : undefined}
       >
         {view === 'try' && (
@@ -164,7 +167,7 @@ function useTableCommands(overview: AccessOverview | null): void {
         id: `access ${table.object}`,
         title: table.object,
         part: 'Access',
-        run: () => goTo(placeOf(table, new URLSearchParams())),
+        run: () => goTo(placeInAccess(table, new URLSearchParams())),
       })),
     [overview],
   );
@@ -192,7 +195,7 @@ function Matrix({ overview, tables, chosen, query }: MatrixProps) {
       width: isTight ? 150 : isNarrow ? 180 : 260,
       isRowHeader: true,
       cell: (table) => (
-        <Link to={placeOf(table, query)} className="cell-link" title={table.object}>
+        <Link to={placeInAccess(table, query)} className="cell-link" title={table.object}>
           {isOneSchema ? table.name : table.object}
         </Link>
       ),
@@ -222,7 +225,7 @@ function Matrix({ overview, tables, chosen, query }: MatrixProps) {
       isOpenedByClick
       onOpen={(table, { name }) => {
         const [, role] = /^role (.+)$/s.exec(name) ?? [];
-        goTo(placeOf(table, role === undefined ? query : withMember(query, 'role', role)));
+        goTo(placeInAccess(table, role === undefined ? query : withMember(query, 'role', role)));
       }}
     />
   );
@@ -258,7 +261,7 @@ function Rights({
   if (rights === undefined) return null;
   const said = actions.map((action) => sayRight(action, rights[action])).join(', ');
   return (
-    <Link to={placeOf(table, withMember(query, 'role', role))} className="rights" title={`${role}: ${said}`}>
+    <Link to={placeInAccess(table, withMember(query, 'role', role))} className="rights" title={`${role}: ${said}`}>
       <span className="visually-hidden">
         {role}: {said}
       </span>

@@ -4,18 +4,19 @@ import type { AccessOverview, AccessTable } from '../../../../management/access/
 import { Choice } from '../../components/choice.tsx';
 import { Link } from '../../components/link.tsx';
 import { Rows } from '../../components/rows.tsx';
+import { placeInAccess } from '../../shared/places.ts';
 import { goTo } from '../../shared/router.ts';
 import { useStore } from '../../shared/store.ts';
 import { actions, hasPermissive, isUnderPolicies, kindWords, warnOf } from './access-words.ts';
 import { ChangeButton, PendingOf } from './change-button.tsx';
 import { ColumnAccess } from './column-access.tsx';
-import { placeOf, withMember } from './place-of.ts';
 import { Policy } from './policy.tsx';
 import { type DraftOf, draftChange } from './policy-draft.ts';
 import { tableChange } from './privilege-changes.ts';
 import { ReviewBar } from './review-bar.tsx';
 import { RightRow } from './right-row.tsx';
 import { sqlChanges } from './sql-changes.ts';
+import { withMember } from './with-member.ts';
 
 interface TableAccessProps {
   readonly overview: AccessOverview;
@@ -40,7 +41,7 @@ export function TableAccess({ overview, table, role: wanted, query, anon, onRevi
   return (
     <div className="chosen table-access stack">
       <p className="to-list">
-        <Link to={placeOf(null, query)}>All tables</Link>
+        <Link to={placeInAccess(null, query)}>All tables</Link>
       </p>
       <header className="stack">
         <h2>{table.object}</h2>
@@ -72,7 +73,7 @@ export function TableAccess({ overview, table, role: wanted, query, anon, onRevi
         label="Role"
         options={overview.roles.map(({ name }) => ({ name, title: name }))}
         chosen={role.name}
-        onChoose={(name) => goTo(placeOf(table, withMember(query, 'role', name)), { replace: true })}
+        onChoose={(name) => goTo(placeInAccess(table, withMember(query, 'role', name)), { replace: true })}
       />
       <Rows label={`What ${role.name} may do`} columns={['May', 'Rows', 'Why']} hasActions>
         {actions.map((action) => (

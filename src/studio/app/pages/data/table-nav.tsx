@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { TableName } from '../../components/table-name.tsx';
+import { hiddenPlaceOf } from '../../shared/places.ts';
 import { partMissing, type RoleSchema, type SchemaTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
-import { hiddenPlaceOf } from '../schema/place-of.ts';
 import { type DataPlace, placeOfTable } from './data-place.ts';
 
 const kinds: Readonly<Record<SchemaTable['kind'], string | null>> = {

@@ -3,11 +3,11 @@ import { type ComponentProps, type ReactNode, useEffect, useMemo, useState } fro
 import { Choice } from '../../components/choice.tsx';
 import { Link } from '../../components/link.tsx';
 import { Empty } from '../../components/problem.tsx';
+import { placeInSchema } from '../../shared/places.ts';
 import type { RoleSchema, SchemaRelationship } from '../../shared/role-schema.ts';
 import { boxHeight, type GraphDrawing, type RelationshipLine, type TableBox } from './layout-graph.ts';
 import { type DrawnSchema, neighborhoodOf } from './neighborhood.ts';
 import { type Area, usePanZoom } from './pan-zoom.ts';
-import { placeOf } from './place-of.ts';
 
 interface SchemaGraphProps {
   readonly schema: RoleSchema;
@@ -250,7 +250,7 @@ interface BoxProps extends Pick<ComponentProps<'a'>, 'onFocus'> {
 function Box({ box: { table, x, y, width }, role, isChosen, onFocus }: BoxProps) {
   return (
     <Link
-      to={placeOf(role, table.name)}
+      to={placeInSchema(role, table.name)}
       isCurrent={isChosen}
       data-table={table.name}
       className="box"

@@ -4,12 +4,12 @@
 import type { StudioProject } from '../../../routes/studio-project.ts';
 import { Choice } from '../../components/choice.tsx';
 import { OperatorsOnly, Waiting } from '../../components/problem.tsx';
+import { hiddenPlaceOf, placeInSchema } from '../../shared/places.ts';
 import { type RoleSchema, useRoleSchema } from '../../shared/role-schema.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { MissingList, MissingOverview } from './missing-list.tsx';
-import { hiddenPlaceOf, placeOf } from './place-of.ts';
 import { SchemaGraph } from './schema-graph.tsx';
 import { AllTables, TableDetail } from './table-detail.tsx';
 import { TableList } from './table-list.tsx';
@@ -41,7 +41,7 @@ function Schema({ roles }: { readonly roles: StudioProject['roles'] }) {
           label="Role"
           options={names.map((option) => ({ name: option, title: option }))}
           chosen={role}
-          onChoose={(other) => goTo(isHidden ? hiddenPlaceOf(other) : placeOf(other, named), { replace: true })}
+          onChoose={(other) => goTo(isHidden ? hiddenPlaceOf(other) : placeInSchema(other, named), { replace: true })}
         />
       </header>
       {schema === null ? (

@@ -1,6 +1,7 @@
 /** A table as the role sees it: fields with types, allowed operations, and missing parts. */
 import { Breakable } from '../../components/breakable.tsx';
 import { Link } from '../../components/link.tsx';
+import { placeInSchema } from '../../shared/places.ts';
 import {
   type Added,
   missingOf,
@@ -9,7 +10,6 @@ import {
   type SchemaTable,
 } from '../../shared/role-schema.ts';
 import { MissingList } from './missing-list.tsx';
-import { placeOf } from './place-of.ts';
 
 const kinds = {
   table: 'Table',
@@ -73,7 +73,7 @@ export function TableDetail({ schema, table }: { readonly schema: RoleSchema; re
 /** The way back, if the list is not beside it. */
 export function AllTables({ role }: { readonly role: string }) {
   return (
-    <Link className="to-list" to={placeOf(role, null)}>
+    <Link className="to-list" to={placeInSchema(role, null)}>
       All tables
     </Link>
   );
@@ -161,7 +161,7 @@ function FieldNote({ field: { kind, isKey, column, name } }: { readonly field: S
 function FieldType({ role, field: { type, target } }: { readonly role: string; readonly field: SchemaField }) {
   if (target === null) return <code>{type}</code>;
   return (
-    <Link to={placeOf(role, target)}>
+    <Link to={placeInSchema(role, target)}>
       <code>
         <Breakable text={type} />
       </code>

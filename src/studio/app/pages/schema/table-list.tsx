@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from 'react';
 import { Breakable } from '../../components/breakable.tsx';
 import { Link } from '../../components/link.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
+import { hiddenPlaceOf, placeInSchema } from '../../shared/places.ts';
 import { isColumnOf, type Missing, partMissing, type RoleSchema, type SchemaTable } from '../../shared/role-schema.ts';
 import { goTo } from '../../shared/router.ts';
-import { hiddenPlaceOf, placeOf } from './place-of.ts';
 
 interface TableListProps {
   readonly schema: RoleSchema;
@@ -17,7 +17,7 @@ export function TableList({ schema, chosen }: TableListProps) {
   const [wanted, setWanted] = useState('');
   const tables = findTables(schema.tables, wanted);
   const openFirst = (): void => {
-    if (wanted !== '' && tables[0] !== undefined) goTo(placeOf(schema.role, tables[0].name));
+    if (wanted !== '' && tables[0] !== undefined) goTo(placeInSchema(schema.role, tables[0].name));
   };
   const list = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: for each table that is chosen, here or elsewhere
@@ -36,7 +36,7 @@ export function TableList({ schema, chosen }: TableListProps) {
         </li>
         {tables.map((table) => (
           <li key={table.name}>
-            <Link to={placeOf(schema.role, table.name)} isCurrent={table.name === chosen}>
+            <Link to={placeInSchema(schema.role, table.name)} isCurrent={table.name === chosen}>
               <strong>
                 <Breakable text={table.name} />
               </strong>
