@@ -207,7 +207,7 @@ test('after a sign-in with another access token, the page does not act as the us
   await page.evaluate((token) => sessionStorage.setItem('pgreflect:access-token', token), operator);
   await page.reload();
   await page.getByRole('radio', { name: 'User' }).check();
-  const acting = page.waitForResponse(/\/studio\/act-as$/);
+  const acting = page.waitForResponse(/\/act-as$/);
   await chooseUser(page, 'User', 'ada@mail.test');
   await run(page, 'One');
   expect((await acting).status()).toBe(200);
