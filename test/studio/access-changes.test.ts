@@ -207,6 +207,24 @@ test('own rows take the place of what other policies let a role read, and other 
   await page.getByText('The rows that “authenticated reads own rows” lets pass.').waitFor();
 });
 
+test('attack: a role whose name has two lines adds no statement to what an operator applies', async () => {
+  await studio.database.query(`
+    create role "access\ndrop table parcel; --";
+    create table parcel (like memo); alter table parcel enable row level security;
+    create index on parcel (user_id);
+    grant select on parcel to anon, authenticated, "access\ndrop table parcel; --";
+    create policy everyone_reads on parcel for select using (true)`);
+  onTestFinished(async () => {
+    await studio.database.query('drop table parcel; drop role "access\ndrop table parcel; --"');
+  });
+  const page = await enter('access/public/parcel?role=authenticated');
+  await page.getByRole('button', { name: 'Own rows only select authenticated' }).click();
+  await page.getByRole('button', { name: 'Review 1 change' }).click();
+  const [statement = ''] = await statementsOf(page);
+  expect(statement.split('\n').filter((line) => line.startsWith('drop'))).toEqual([]);
+  expect(statement.split('\n')[0]).toMatch(/^-- Also granted on the table: "access\\u000adrop table parcel; --"\. /);
+});
+
 test('who narrows a policy to own rows chooses what happens to the others, and hears of roles that have it, too', async () => {
   await studio.database.query(`
     create role access_reporting;

@@ -1,6 +1,7 @@
 /** The ways to change or drop a policy: for all whom it concerns, or for one role while the others keep it. */
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
+import { onOneLine } from '../../../../shared/one-line.ts';
 import { type Action, isUnderPolicies, list, printPolicy } from './access-words.ts';
 import {
   comparedColumn,
@@ -52,7 +53,9 @@ export function policyChanges(of: DraftOf, policy: AccessPolicy): readonly Polic
   const leave = [
     ...(unnamed.length === 0
       ? []
-      : [`-- Also granted on the table: ${unnamed.map(quoteName).join(', ')}. Add those that need the policy.`]),
+      : [
+          `-- Also granted on the table: ${onOneLine(unnamed.map(quoteName).join(', '))}. Add those that need the policy.`,
+        ]),
     `alter policy ${quoteName(policy.name)} on ${table.object} to ${others.map(quoteName).join(', ')};`,
   ].join('\n');
   const alone = { others, drop };
