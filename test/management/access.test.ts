@@ -128,6 +128,29 @@ test('visitors reach no row where policies ask for a user, and nothing is claime
   }
 });
 
+test('attack: policies of many tables that read each other do not hold up the overview', async () => {
+  const names = Array.from({ length: 14 }, (_, at) => `ring_${at}`);
+  await database.query(
+    names
+      .map((name) => `create table ${name} (id int primary key); alter table ${name} enable row level security`)
+      .join(';'),
+  );
+  await database.query(
+    names
+      .map((name) => {
+        const parts = names.filter((other) => other !== name).map((other) => `id in (select id from ${other})`);
+        return `grant select on ${name} to anon; create policy p on ${name} using (${parts.join(' and ')})`;
+      })
+      .join(';'),
+  );
+  const { call } = await open();
+  const { body } = await call({ path });
+  const ring = body.tables.filter(({ name }: { readonly name: string }) => names.includes(name));
+  const seen = ring.map(({ rights }: { readonly rights: readonly { readonly select: object }[] }) => rights[0]?.select);
+  expect(seen).toEqual(names.map(() => ({ rows: 'some', grantees: ['anon'], policies: ['p'] })));
+  await database.query(`drop table ${names.join(', ')}`);
+});
+
 test('a right says who was granted it: the role, a role that it is in, or everybody', async () => {
   await database.query(`
     create role readers;

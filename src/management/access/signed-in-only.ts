@@ -11,17 +11,24 @@ type Action = (typeof actions)[number];
 
 /** The overview, where the rows that the role reaches by such policies alone are none. @param anon The role of callers without a user. */
 export function withoutUser(overview: AccessOverview, anon: string): AccessOverview {
+  const { tables } = overview;
+  // Round by round, not by search: where policies of many tables read each other, there are more paths than anybody can wait for.
+  const unseen = new Set<string>();
+  const demands = new Map<string, Demand>();
+  const asks = (table: AccessTable, action: Action) => asksForUser(table, action, { anon, unseen, demands });
+  for (let before = -1; before < unseen.size; ) {
+    before = unseen.size;
+    for (const table of tables) if (asks(table, 'select')) unseen.add(table.object);
+  }
   return {
     ...overview,
-    tables: overview.tables.map((table) => ({
+    tables: tables.map((table) => ({
       ...table,
       rights: table.rights.map((rights) => {
         if (rights.role !== anon) return rights;
         const next = actions.map((action) => [
           action,
-          asksForUser({ overview, anon, path: [] }, table, action)
-            ? { ...rights[action], rows: 'none', lacks: 'user' }
-            : rights[action],
+          asks(table, action) ? { ...rights[action], rows: 'none', lacks: 'user' } : rights[action],
         ]);
         return { ...rights, ...Object.fromEntries(next) };
       }),
@@ -29,27 +36,40 @@ export function withoutUser(overview: AccessOverview, anon: string): AccessOverv
   };
 }
 
-interface Search {
-  readonly overview: AccessOverview;
-  readonly anon: string;
-  /** Tables that lead here. */
-  readonly path: readonly AccessTable[];
+/** What a condition asks for, whatever the rows are. */
+interface Demand {
+  /** A user. */
+  readonly isOfUser: boolean;
+  /** Rows of these tables, as SQL writes them. */
+  readonly tables: readonly string[];
 }
 
-function asksForUser({ overview, anon, path }: Search, table: AccessTable, action: Action): boolean {
+interface Known {
+  readonly anon: string;
+  /** Tables of which the role sees no row for the same reason. */
+  readonly unseen: ReadonlySet<string>;
+  /** By condition: each is read once. */
+  readonly demands: Map<string, Demand>;
+}
+
+function asksForUser(table: AccessTable, action: Action, { anon, unseen, demands }: Known): boolean {
   const right = table.rights.find(({ role }) => role === anon)?.[action];
-  if (right?.policies === undefined || path.includes(table)) return false;
+  if (right?.policies === undefined) return false;
   const permissive = table.policies.filter(
     ({ name, isPermissive }) => isPermissive && right.policies?.includes(name) === true,
   );
   return permissive.every((policy) => {
     const condition = conditionOf(policy, action);
-    return (
-      condition !== null &&
-      isWhole(policy) &&
-      conjuncts(condition).some((part) => isOfUser(part) || readsSuch({ overview, anon, path: [...path, table] }, part))
-    );
+    if (condition === null || !isWhole(policy)) return false;
+    const demand = demands.get(condition) ?? demandOf(condition);
+    demands.set(condition, demand);
+    return demand.isOfUser || demand.tables.some((each) => unseen.has(each));
   });
+}
+
+function demandOf(condition: string): Demand {
+  const parts = conjuncts(condition);
+  return { isOfUser: parts.some(isOfUser), tables: parts.flatMap((part) => tableRead(part) ?? []) };
 }
 
 function conditionOf({ using, check }: AccessPolicy, action: Action): string | null {
@@ -79,9 +99,7 @@ function isOfUser(part: string): boolean {
   return ofUser.test(plain.trim());
 }
 
-/** Whether a part looks a value up in a table of which the role sees no row for the same reason. */
-function readsSuch(search: Search, part: string): boolean {
-  const [, object] = /^[\w."]+ (?:IN|= ANY) \( ?SELECT [\w."]+ FROM ([\w."]+)(?: \w+)?\)$/.exec(part) ?? [];
-  const table = search.overview.tables.find((each) => each.object === object);
-  return table !== undefined && asksForUser(search, table, 'select');
+/** The table in which a part looks a value up, as SQL writes it. */
+function tableRead(part: string): string | undefined {
+  return /^[\w."]+ (?:IN|= ANY) \( ?SELECT [\w."]+ FROM ([\w."]+)(?: \w+)?\)$/.exec(part)?.[1];
 }
