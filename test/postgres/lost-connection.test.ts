@@ -36,8 +36,15 @@ beforeEach(async () => {
   proxy.reset();
 });
 
-/** Hurts the next connection's traffic `times` times. */
-function hurt(times: number, where: 'question' | 'answer' | 'half answer'): Inspector {
+/** The message behind a commit: its type, its length, outside a transaction. */
+const readyForQuery = 'Z\0\0\0\x05I';
+
+/** Hurts the next connection's traffic `times` times; an answer at the first packet with one of the marks. */
+function hurt(
+  times: number,
+  where: 'question' | 'answer' | 'half answer',
+  marks: readonly string[] = ['SELECT 1', 'INSERT'],
+): Inspector {
   let left = times;
   return (from, packet) => {
     if (left === 0 || (from === 'client') !== (where === 'question')) return 'pass';
@@ -45,7 +52,7 @@ function hurt(times: number, where: 'question' | 'answer' | 'half answer'): Insp
     if (from === 'server' && packet.includes('pid\0')) return 'pass';
     // The start-up of a new connection is let through: authentication packets are R, p and shorter ones.
     if (packet.includes('select 1') || from === 'server') {
-      if (from === 'server' && !packet.includes('SELECT 1') && !packet.includes('INSERT')) return 'pass';
+      if (from === 'server' && !marks.some((mark) => packet.includes(mark))) return 'pass';
       left -= 1;
       return where === 'half answer' ? Math.floor(packet.length / 2) : 'cut';
     }
@@ -71,7 +78,8 @@ describe.each(['question', 'answer', 'half answer'] as const)('a connection cut 
   });
 
   test('a mutation is never repeated, and says that it may have been committed', async () => {
-    proxy.inspect(hurt(1, where));
+    // The rows are sent before the commit; only what comes behind it says that it is done.
+    proxy.inspect(hurt(1, where, [readyForQuery]));
     const [before] = await database.query<{ count: string }>('select count(*) from note');
     const steps = ['insert into note default values returning id', 'select 1 as again'];
     await expect(runAs(pool, flightOf(steps, { mutation: true }))).rejects.toMatchObject({
@@ -82,6 +90,20 @@ describe.each(['question', 'answer', 'half answer'] as const)('a connection cut 
     expect(Number(after?.count) - Number(before?.count)).toBe(where === 'question' ? 0 : 1);
     expect(await runAs(pool, flightOf(['select 1']))).toEqual(['1']);
   });
+});
+
+test('a mutation whose rows came, but no word of its commit, says that it may have been committed', async () => {
+  proxy.inspect(hurt(1, 'answer', ['INSERT']));
+  const [before] = await database.query<{ count: string }>('select count(*) from note');
+  const steps = ['insert into note default values returning id'];
+  await expect(runAs(pool, flightOf(steps, { mutation: true }))).rejects.toMatchObject({
+    kind: 'unavailable',
+    maybeCommitted: true,
+  });
+  expect(await runAs(pool, flightOf(['select 1']))).toEqual(['1']);
+  const [after] = await database.query<{ count: string }>('select count(*) from note');
+  // Whether the server got to the commit is its affair, but it never ran twice.
+  expect(Number(after?.count) - Number(before?.count)).toBeLessThanOrEqual(1);
 });
 
 describe('a connection that ends while it is being opened', () => {
