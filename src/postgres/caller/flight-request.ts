@@ -75,6 +75,8 @@ export interface AttemptOptions {
   readonly named: boolean;
   /** Does not share the connection. */
   readonly alone: boolean;
+  /** What writes have deferred runs in the commit, without a time limit. */
+  readonly inCommit: boolean;
 }
 
 /** A request in a batch. */
@@ -99,7 +101,7 @@ export class FlightRequest implements QueuedRequest {
   constructor(
     pool: ApiPool,
     request: RunRequest,
-    { named, alone, onOverflow }: AttemptOptions & { readonly onOverflow: () => void },
+    { named, alone, inCommit, onOverflow }: AttemptOptions & { readonly onOverflow: () => void },
   ) {
     this.#request = request;
     this.#counts = pool.counts;
@@ -109,7 +111,7 @@ export class FlightRequest implements QueuedRequest {
     const main = mainSteps(pool, request, { named, memory: this.memory });
     const name = main.at(request.options.steps.at(-1)?.isOurs === true ? -2 : -1)?.name ?? '';
     const { isLight, mutation, runsUserCode, customPlanning, preRequest } = request.options;
-    this.#main = mutation ? [...main, lastOfWrites(this.#names)] : main;
+    this.#main = mutation && !inCommit ? [...main, lastOfWrites(this.#names)] : main;
     this.statement = customPlanning === 'once_slow' ? name : '';
     this.shares = isLight && !alone && !mutation && preRequest === null && name !== '';
     this.runsUserCode = runsUserCode || preRequest !== null;

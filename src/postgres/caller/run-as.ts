@@ -6,10 +6,11 @@
  * back; a connection is released only when nothing of this request can still reach it. API requests use the database
  * only through this file.
  */
+import pg from 'pg';
 import { DatabaseError, type DatabaseErrorKind, toDatabaseError } from '../database-error.ts';
 import type { ApiPool } from '../pool/pool.ts';
 import type { BatchEntry, EntryEnd } from '../pool/queued-request.ts';
-import type { FlightOutcome, FlightResult } from '../wire/flight.ts';
+import type { FlightFailure, FlightOutcome, FlightResult } from '../wire/flight.ts';
 import { lostStatement } from '../wire/prepared-statements.ts';
 import {
   type AttemptOptions,
@@ -26,7 +27,7 @@ import { preambleOf } from './preamble.ts';
  *
  * One network round trip. Repeats a read once after a lost connection, and anything that did not run because user code
  * had changed the connection. Repeats once with unnamed statements if the server lost a named one or its columns
- * changed; all is rolled back then.
+ * changed, and once with deferred triggers in the commit if one of their statements failed; all is rolled back then.
  *
  * @throws DatabaseError Every kind; for `statement`, `step` tells where.
  * @throws PublicError `ROLE_NOT_ALLOWED` for the role names `none` and empty; nothing is sent.
@@ -39,9 +40,10 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
   };
   let named = true;
   let alone = false;
+  let inCommit = false;
   let repeatedAfterLoss = false;
   for (;;) {
-    const attempt = await send(pool, request, { named, alone });
+    const attempt = await send(pool, request, { named, alone, inCommit });
     if (attempt === 'requeued') {
       alone = true;
       continue;
@@ -59,6 +61,10 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
       named = false;
       continue;
     }
+    if (!inCommit && attempt.cancelled === null && failedBelowDeferred(attempt.outcome, options)) {
+      inCommit = true;
+      continue;
+    }
     const error = toDatabaseError(attempt.outcome.problem, {
       step: attempt.outcome.step,
       cancelled: attempt.cancelled,
@@ -70,6 +76,16 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
     // Another flight of its batch may have ended the connection.
     alone = true;
   }
+}
+
+/**
+ * Whether a statement failed that a deferred trigger runs. Before the commit, what that has deferred itself is checked behind each of its
+ * statements: a row cannot come before the one that it refers to. In the commit, it can.
+ */
+function failedBelowDeferred({ problem, step, lost }: FlightFailure, { mutation, steps }: RunAsOptions): boolean {
+  if (!mutation || lost || step <= steps.length || !(problem instanceof pg.DatabaseError)) return false;
+  // The trigger's own errors have one line; those below have one for each level.
+  return problem.code !== '57014' && problem.where?.includes('\n') === true;
 }
 
 /** Why an entry was given up. */
@@ -84,14 +100,10 @@ interface Attempt {
 }
 
 /** One flight, in a batch with others if possible. */
-async function send(
-  pool: ApiPool,
-  request: RunRequest,
-  { named, alone }: AttemptOptions,
-): Promise<Attempt | 'requeued'> {
+async function send(pool: ApiPool, request: RunRequest, how: AttemptOptions): Promise<Attempt | 'requeued'> {
   refuseIfOver(request);
   let watch: FlightWatch | null = null;
-  const queued = new FlightRequest(pool, request, { named, alone, onOverflow: () => watch?.giveUp('size') });
+  const queued = new FlightRequest(pool, request, { ...how, onOverflow: () => watch?.giveUp('size') });
   const since = performance.now();
   const entry = pool.batches.enqueue(queued, {
     role: request.options.caller.role,

@@ -89,7 +89,7 @@ interface FlightSuccess {
 }
 
 /** `step` as in `DatabaseError`. `lost`: the connection is unusable. */
-interface FlightFailure {
+export interface FlightFailure {
   readonly kind: 'failed';
   readonly problem: unknown;
   readonly step: number;
