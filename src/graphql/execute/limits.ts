@@ -145,7 +145,7 @@ function valuesInLists(json: string): number {
   return count;
 }
 
-/** Most units of a statement (planning-weight.ts), for less than 100 MB, and about a second that no timeout cuts for certain. */
+/** Most units of a statement (planning-weight.ts), for about 100 MB, and about a second that no timeout cuts for certain. */
 const heaviest = 1_000_000;
 
 /** Most that the protocol can send. */

@@ -18,7 +18,7 @@ import type {
   ValuePlan,
 } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
-import { printCall, tableName } from '../sql/printer.ts';
+import { printCall } from '../sql/printer.ts';
 import { nullRow } from '../sql/row.ts';
 import { ident, join, type Sql, sql } from '../sql/sql.ts';
 
@@ -100,9 +100,11 @@ function aggregated(entry: AggregateEntry): readonly Column[] {
 }
 
 function checkColumns(checks: Checks, table: Table, columns: readonly ResultColumn[]): void {
+  // The type of its rows: nothing behind the table is planned for that.
+  const type = ident(table.namespace, table.name);
   for (const column of columns) {
     if (checks.has(column)) continue;
-    add(checks, column, column.cast, sql`(null::${tableName(table)}).${ident(column.name)}`);
+    add(checks, column, column.cast, sql`(null::${type}).${ident(column.name)}`);
   }
 }
 
