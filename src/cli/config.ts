@@ -102,7 +102,7 @@ async function runApply(context: CommandContext): Promise<number> {
     const { warnings, snapshot } = await changeConfig(project, body, how).catch((error) => {
       throw error instanceof ManagementError ? toCommandError(error) : error;
     });
-    for (const warning of warnings) context.note(`Warning: ${warning}.`);
+    for (const { message } of warnings) context.note(`Warning: ${message}.`);
     context.note(`Stored as version ${snapshot.version}.`);
     return 0;
   });

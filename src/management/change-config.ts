@@ -3,6 +3,7 @@
  */
 import { layerAuthConfig } from '../config/auth/auth-config.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
+import type { ChangeNote } from './change-note.ts';
 import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
 import { ManagementError } from './management-error.ts';
 import { mergeChanges } from './merge-changes.ts';
@@ -25,9 +26,9 @@ export interface ChangedProject {
 /** What is told of a change. */
 export interface ToldOfChange {
   readonly ignored: readonly string[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly ChangeNote[];
   /** What is told beside warnings to who asks for them. */
-  readonly consequences: readonly string[];
+  readonly consequences: readonly ChangeNote[];
 }
 
 /**

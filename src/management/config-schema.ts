@@ -11,6 +11,7 @@ import {
   type Schema,
   text,
 } from '../shared/schema.ts';
+import { changeNote } from './change-note.ts';
 import { configFields } from './config-fields.ts';
 
 /** The answer of GET. Made when it is asked for, because most processes never are. */
@@ -35,7 +36,7 @@ function answerSchema(): JsonSchema {
     const value = row.default === null ? orNull(answerValue(row)) : answerValue(row);
     return [name, about(value, describe(row, 'answer')).json];
   });
-  const warnings = about(listOf(text), 'Only with `Prefer: return=representation; warnings`.').json;
+  const warnings = about(listOf(changeNote), 'Only with `Prefer: return=representation; warnings`.').json;
   return {
     type: 'object',
     properties: { ...Object.fromEntries(properties), warnings },

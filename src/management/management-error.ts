@@ -1,4 +1,5 @@
 /** All errors of the management API in one table, and the error class. */
+import type { ChangeNote, ChangeProblem } from './change-note.ts';
 
 interface Refusal {
   readonly status: number;
@@ -55,14 +56,6 @@ export const managementErrors = {
 /** One of the codes above. */
 export type ManagementErrorCode = keyof typeof managementErrors;
 
-/** One of several things that are wrong with a change. */
-export interface ChangeProblem {
-  /** A sentence that begins with the field's name, where it is about one. */
-  readonly message: string;
-  /** Whether it is stored without `?allow_warnings=false`. */
-  readonly allow_warnings: boolean;
-}
-
 /** An error whose text clients may read. */
 export class ManagementError extends Error {
   override readonly name = 'ManagementError';
@@ -91,8 +84,14 @@ export class ManagementError extends Error {
   }
 }
 
-/** A change of which all these are wrong. */
-export function refuseChange(problems: readonly ChangeProblem[]): never {
+/** A change of which all these are wrong. @throws ManagementError */
+export function refuseChange(notes: readonly (ChangeNote | ChangeProblem)[]): never {
+  const problems = notes.map(
+    (note): ChangeProblem => ({
+      ...note,
+      allow_warnings: 'allow_warnings' in note && note.allow_warnings,
+    }),
+  );
   const sentences = problems.map(({ message, allow_warnings: isAllowable }) =>
     isAllowable ? `${message}. To store it all the same, leave out ?allow_warnings=false` : message,
   );

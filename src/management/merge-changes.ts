@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from '../config/auth/auth-fields.ts';
+import { noteOnChange, noteOnValue } from './change-note.ts';
 import { configFields, type StoredValues } from './config-fields.ts';
 import { refuseChange } from './management-error.ts';
 import { type DigestSecret, isDigest } from './secret-digest.ts';
@@ -31,8 +32,7 @@ export function mergeChanges(
     if (configFields.get(name)?.row.secret && isDigest(value)) {
       const secret = values.get(name) ?? (isAuthFieldName(name) ? start[name] : undefined);
       if (value === digest(name, String(secret))) continue;
-      const message = `${name} is the digest of another secret; send the secret itself`;
-      refuseChange([{ message, allow_warnings: false }]);
+      refuseChange([noteOnValue(name, 'is the digest of another secret; send the secret itself')]);
     }
     if (isDeepStrictEqual(value, values.get(name) ?? null)) continue;
     if (value === null) values.delete(name);
@@ -46,8 +46,14 @@ export function mergeChanges(
     ...checkAuthConfig(layerAuthConfig(start, after)),
     ...checkBoundSecrets(changes, { start, before, after }),
   ];
-  if (problems.length > 0) refuseChange(problems.map((message) => ({ message, allow_warnings: false })));
+  if (problems.length > 0) refuseChange(problems.map((problem) => noteOnChange(problem, fieldIn(problem, changes))));
   return { values: merged, changed };
+}
+
+/** A contradiction belongs to the first changed field that it names, or else to the first field. */
+function fieldIn(contradiction: string, changes: ReadonlyMap<string, unknown>): string | null {
+  const names = (contradiction.match(/\w+/g) ?? []).filter((word) => configFields.has(word));
+  return names.find((name) => changes.has(name)) ?? names[0] ?? null;
 }
 
 function effective(stored: StoredValues): AuthValues {

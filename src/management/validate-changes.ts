@@ -12,15 +12,16 @@ import { nearestName } from '../config/nearest-name.ts';
 import { builtInLinkPage } from '../email/link-page/link-page-texts.ts';
 import { deepLink, filteredSchemes } from '../email/lint/broken-links.ts';
 import { checkedFields, checkField, checkKeptTranslations } from '../email/lint/check-field.ts';
-import { checkSurroundings, saySurrounding } from '../email/lint/check-surroundings.ts';
+import { checkSurroundings } from '../email/lint/check-surroundings.ts';
 import { templateField } from '../email/lint/check-template.ts';
-import { sayFinding, type TemplateFinding } from '../email/lint/finding.ts';
+import { findingOnWhole, sayFinding, type TemplateFinding } from '../email/lint/finding.ts';
 import { faintColor } from '../email/message/brand.ts';
 import { builtInText } from '../email/message/choose-texts.ts';
 import type { TemplateSwitches } from '../email/message/parse-options.ts';
 import { isObject } from '../shared/json.ts';
+import { type ChangeNote, type ChangeProblem, noteOnChange, noteOnText, noteOnValue } from './change-note.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
-import { type ChangeProblem, ManagementError, refuseChange } from './management-error.ts';
+import { ManagementError, refuseChange } from './management-error.ts';
 import { isDigest } from './secret-digest.ts';
 import { processorMs } from './templates/rendering-time.ts';
 import { retiredTranslations } from './templates/retired-translations.ts';
@@ -31,10 +32,9 @@ export interface ValidChanges {
   readonly values: ReadonlyMap<string, unknown>;
   /** Fields of the body without effect. */
   readonly ignored: readonly string[];
-  /** Sentences that begin with a field's name. */
-  readonly warnings: readonly string[];
-  /** Such sentences about what is no mistake: for who asks for warnings. */
-  readonly consequences: readonly string[];
+  readonly warnings: readonly ChangeNote[];
+  /** About what is no mistake: for who asks for warnings. */
+  readonly consequences: readonly ChangeNote[];
 }
 
 interface ValidationContext {
@@ -64,15 +64,15 @@ type Body = Readonly<Record<string, unknown>>;
 export function validateChanges(body: unknown, context: ValidationContext): ValidChanges {
   if (!isObject(body)) throw new ManagementError('invalid_body');
   const given: Body = body;
-  const problems: ChangeProblem[] = [];
+  const problems: (ChangeNote | ChangeProblem)[] = [];
   const values = unsetBuiltIn(readValues(given, context, problems), context);
   const next = configAfter(values, context);
   const isSpent = startCheckTime();
   const checking = { ...context, isSpent };
   const isSwitched = switches.some((name) => !isDeepStrictEqual(next[name], context.config[name]));
   const broken = isSwitched ? checkSurroundings(next, isSpent) : [];
-  const hasLayout = broken.every(({ partial }) => partial !== null);
-  const warnings: string[] = [
+  const hasLayout = broken.every(({ field }) => field !== 'mailer_layout_content');
+  const warnings: ChangeNote[] = [
     // A faulty layout is no fault of the emails.
     ...checkTemplates(
       values,
@@ -81,18 +81,22 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
       problems,
     ),
     ...faintBrand(values),
-    ...(guessFields.some((name) => values.has(name)) ? [describeGuesses(next) ?? []].flat() : []),
+    ...(guessFields.some((name) => values.has(name))
+      ? [describeGuesses(next) ?? []].flat().map((text) => noteOnChange(text))
+      : []),
   ];
   if (isSwitched) {
-    problems.push(...broken.map((fault) => wrong(saySurrounding(fault))));
+    problems.push(...broken.map(({ field, place, finding }) => noteOnText(field, finding, place)));
     // Else each email would tell the same again.
     if (broken.length === 0) warnings.push(...checkInForce(values, checking, next, problems));
   }
-  if (isSpent()) problems.push(wrong(spentProblem));
+  if (isSpent()) problems.push(noteOnChange(spentProblem));
   // These never refuse, and end when the time is used up.
   warnings.push(...newDeepLinks(given, next, checking));
   const unknown = Object.keys(given).filter((name) => !configFields.has(name));
-  if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown, [...configFields.keys()]).map(wrong));
+  if (!context.ignoreUnknown) {
+    problems.push(...describeUnknown(unknown, [...configFields.keys()]).map((text) => noteOnChange(text)));
+  }
   if (problems.length > 0) refuseChange(problems);
   const inert = [...configFields.values()].filter((known) => known.inert && Object.hasOwn(given, known.name));
   return {
@@ -106,7 +110,7 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
 function readValues(
   given: Body,
   { presented }: ValidationContext,
-  problems: ChangeProblem[],
+  problems: ChangeNote[],
 ): ReadonlyMap<string, unknown> {
   const values = new Map<string, unknown>();
   for (const [name, field] of configFields) {
@@ -114,7 +118,7 @@ function readValues(
     try {
       values.set(name, readValue(field, given[name]));
     } catch (error) {
-      problems.push(wrong(`${name} ${(error as Error).message}`));
+      problems.push(noteOnValue(name, (error as Error).message));
     }
   }
   return values;
@@ -159,10 +163,10 @@ function configAfter(values: ReadonlyMap<string, unknown>, { config, start }: Va
   return { ...config, ...Object.fromEntries(given) };
 }
 
-function faintBrand(values: ReadonlyMap<string, unknown>): readonly string[] {
+function faintBrand(values: ReadonlyMap<string, unknown>): readonly ChangeNote[] {
   const color = values.get('mailer_brand_color');
   const problem = typeof color === 'string' ? faintColor(color) : null;
-  return problem === null ? [] : [`mailer_brand_color: ${problem}`];
+  return problem === null ? [] : [noteOnText('mailer_brand_color', findingOnWhole(problem))];
 }
 
 /** Texts of one's own that are sent as they are stored: a client is warned of them each time. */
@@ -178,22 +182,22 @@ function checkTemplates(
   values: ReadonlyMap<string, unknown>,
   same: readonly (readonly [name: string, value: unknown])[],
   { config, allowWarnings, isSpent }: Checking,
-  problems: ChangeProblem[],
-): string[] {
-  const warnings: string[] = [];
+  problems: (ChangeNote | ChangeProblem)[],
+): ChangeNote[] {
+  const warnings: ChangeNote[] = [];
   for (const [name, value] of [...values, ...same]) {
     if (isSpent()) break;
     for (const { place, findings } of checkField(name, value, config, isSpent)) {
-      const say = (finding: TemplateFinding) => `${name}: ${place}${sayFinding(finding)}`;
-      if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
-      warnings.push(...findings.warnings.map(say));
-      const links = findings.deadEnds.map(say);
+      const note = (finding: TemplateFinding) => noteOnText(name, finding, place);
+      if (findings.problem !== null) problems.push(note(findings.problem));
+      warnings.push(...findings.warnings.map(note));
+      const links = findings.deadEnds.map(note);
       if (allowWarnings) warnings.push(...links);
-      else problems.push(...links.map((message) => ({ message, allow_warnings: true })));
+      else problems.push(...links.map((link) => ({ ...link, allow_warnings: true })));
     }
   }
   const kept = checkKeptTranslations(new Set(values.keys()), config, isSpent);
-  return [...warnings, ...kept.map(({ field, place, finding }) => `${field}: ${place}${sayFinding(finding)}`)];
+  return [...warnings, ...kept.map(({ field, place, finding }) => noteOnText(field, finding, place))];
 }
 
 /** Under changed switches, unchanged templates may have another meaning or become invalid. */
@@ -201,9 +205,9 @@ function checkInForce(
   values: ReadonlyMap<string, unknown>,
   { config, allowWarnings, isSpent }: Checking,
   next: AuthConfig,
-  problems: ChangeProblem[],
-): readonly string[] {
-  const warnings: string[] = [];
+  problems: (ChangeNote | ChangeProblem)[],
+): readonly ChangeNote[] {
+  const warnings: ChangeNote[] = [];
   for (const name of checkedFields) {
     if (isSpent()) break;
     if (values.get(name)) continue;
@@ -211,23 +215,24 @@ function checkInForce(
     const value =
       next[name as keyof AuthConfig] || (held !== null && next.mailer_layout_content ? builtInText(held, next) : null);
     for (const { place, findings } of checkField(name, value, next, isSpent)) {
-      const say = (problem: TemplateFinding) =>
-        `${name}, which is in force, would fail: ${place}${sayFinding(problem)}`;
-      if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
+      const note = (finding: TemplateFinding) => noteOnText(name, finding, { ...place, in_force: true });
+      if (findings.problem !== null) problems.push(note(findings.problem));
       if (findings.deadEnds.length === 0) continue;
       // A dead end that was there before has been allowed.
       const before = checkField(name, config[name as keyof AuthConfig], config, isSpent);
-      const known = before.flatMap((one) => (one.place === place ? one.findings.deadEnds.map(sayFinding) : []));
-      const added = findings.deadEnds.filter((finding) => !known.includes(sayFinding(finding))).map(say);
+      const known = before.flatMap((one) =>
+        isDeepStrictEqual(one.place, place) ? one.findings.deadEnds.map(sayFinding) : [],
+      );
+      const added = findings.deadEnds.filter((finding) => !known.includes(sayFinding(finding))).map(note);
       if (allowWarnings) warnings.push(...added);
-      else problems.push(...added.map((message) => ({ message, allow_warnings: true })));
+      else problems.push(...added.map((link) => ({ ...link, allow_warnings: true })));
     }
   }
   return warnings;
 }
 
 /** Unchanged templates with links that a changed list of redirects, or of schemes, makes unusable. */
-function newDeepLinks(given: Body, next: AuthConfig, { config, isSpent }: Checking): readonly string[] {
+function newDeepLinks(given: Body, next: AuthConfig, { config, isSpent }: Checking): readonly ChangeNote[] {
   const before = filteredSchemes(config);
   if (filteredSchemes(next).every((scheme) => before.includes(scheme))) return [];
   const unchanged = checkedFields.filter((name) => !Object.hasOwn(given, name));
@@ -236,13 +241,9 @@ function newDeepLinks(given: Body, next: AuthConfig, { config, isSpent }: Checki
     return (value && !isSpent() ? checkField(name, value, next, isSpent) : []).flatMap(({ place, findings }) =>
       findings.warnings
         .filter((finding) => finding.name === deepLink)
-        .map((finding) => `${name}, which is in force: ${place}${sayFinding(finding)}`),
+        .map((finding) => noteOnText(name, finding, { ...place, in_force: true })),
     );
   });
-}
-
-function wrong(message: string): ChangeProblem {
-  return { message, allow_warnings: false };
 }
 
 /** Most unknown names reported; a body may contain any number. */

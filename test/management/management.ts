@@ -113,3 +113,8 @@ async function managed(database: TestDatabase, given: Partial<Config>): Promise<
     },
   });
 }
+
+/** The problems or warnings of a change as sentences. */
+export function sentences(notes: readonly { readonly message: string }[]): readonly string[] {
+  return notes.map(({ message }) => message);
+}

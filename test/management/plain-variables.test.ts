@@ -6,7 +6,7 @@ import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { checkTemplate } from '../../src/email/lint/check-template.ts';
 import { defaultTemplates } from '../support/default-templates.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
-import { addToken, managedGateway, ref } from './management.ts';
+import { addToken, managedGateway, ref, sentences } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
@@ -61,7 +61,7 @@ describe('a link whose variable lacks braces', () => {
       const mistake = `line 6, column ${column}: the link leads nowhere, its address is the plain text ${address}`;
       const { answer, send, stored, shown } = await save(content);
       expect(answer.status).toBe(200);
-      expect(answer.body.warnings).toContainEqual(expect.stringContaining(`${field}: ${mistake}`));
+      expect(sentences(answer.body.warnings)).toContainEqual(expect.stringContaining(`${field}: ${mistake}`));
       expect(stored).toBe(content);
       expect(shown).toHaveLength(1 + unquoted);
       expect(shown.at(-1)).toMatch(/ REFUSED$/);
@@ -77,7 +77,7 @@ describe('a link whose variable lacks braces', () => {
     const name = 'mailer_templates_password_changed_notification_content';
     const { answer } = await save('<p>Changed.</p>\n<a href="{ .SiteURL }}">Sign in</a>', name);
     expect(answer.status).toBe(200);
-    expect(answer.body.warnings).toEqual([
+    expect(sentences(answer.body.warnings)).toEqual([
       expect.stringContaining(
         `${name}: line 2, column 10: the link leads nowhere, its address is the plain text { .SiteURL }}`,
       ),
@@ -97,13 +97,13 @@ test.each([
   const { answer, shown } = await save(`<p>{{ .Token }}</p>\n${text}`);
   const place = `line 2, column ${1 + text.search(/(?<=href=["'])|[{.]+/)}`;
   expect(answer.status).toBe(200);
-  expect(answer.body.warnings).toEqual([expect.stringContaining(`${field}: ${place}: ${warning} [`)]);
+  expect(sentences(answer.body.warnings)).toEqual([expect.stringContaining(`${field}: ${place}: ${warning} [`)]);
   expect(shown).toEqual([`${place}: ${warning}`]);
 });
 
 test('a subject with a variable that lacks a brace is warned of', async () => {
   const { answer } = await save('Code of { .SiteURL }}', 'mailer_subjects_recovery');
-  expect(answer.body.warnings).toEqual([
+  expect(sentences(answer.body.warnings)).toEqual([
     'mailer_subjects_recovery: line 1, column 9: { .SiteURL }} is plain text and no variable: write {{ .SiteURL }} [plain-variable]',
   ]);
 });

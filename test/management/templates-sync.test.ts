@@ -90,7 +90,7 @@ describe('pgreflect templates', () => {
       mailer_partials: { button: partials.button, sign: 'Bye' },
     });
     writeFileSync(file('partials/sign.html'), '{{ if }}');
-    expect((await run('push')).err).toContain('"sign", line 1, column 7: missing value for if');
+    expect((await run('push')).err).toContain('partials/sign.html: line 1, column 7: missing value for if');
   });
 
   test('a new layout makes no difference to built-in texts that were pulled; the next pull leaves out their page', async () => {

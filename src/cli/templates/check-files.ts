@@ -9,14 +9,22 @@ import { notificationNames } from '../../config/auth/email-kinds.ts';
 import { loadAuthConfig } from '../../config/auth/load-auth-config.ts';
 import { loadOptions } from '../../config/load-options.ts';
 import { checkField } from '../../email/lint/check-field.ts';
-import { checkSurroundings, saySurrounding } from '../../email/lint/check-surroundings.ts';
+import { checkSurroundings } from '../../email/lint/check-surroundings.ts';
 import { templateField } from '../../email/lint/check-template.ts';
 import { findingOnWhole, type TemplateFinding } from '../../email/lint/finding.ts';
 import { isBuiltInText } from '../../email/message/choose-texts.ts';
+import { noteOnText } from '../../management/change-note.ts';
 import { isObject } from '../../shared/json.ts';
 import { type CommandContext, CommandError, failCommand, flagText, resolveTypedPath } from '../shared/command.ts';
 import { lostLanguages, ownEmails } from './built-in-translations.ts';
-import { layoutField, partialPrefix, placeOfField, readTemplates, type TextsByField } from './templates-files.ts';
+import {
+  layoutField,
+  nameOfText,
+  partialPrefix,
+  placeOfField,
+  readTemplates,
+  type TextsByField,
+} from './templates-files.ts';
 import { fieldOfPart, isTranslation, translationValues } from './translation-files.ts';
 
 /** Prints what is wrong, a line each. @returns The exit code: 1 if there are errors, with `--strict` also for warnings. */
@@ -87,10 +95,11 @@ function findingsIn(texts: TextsByField, config: AuthConfig, allowWarnings: bool
   const problem = limitOf('mailer_partials', config.mailer_partials);
   if (problem !== null) errors.push(`error: mailer_partials ${problem}`);
   // The author waits for these checks alone, so their time together has no limit.
-  for (const { partial, finding } of checkSurroundings(config, () => false)) {
-    const field = partial === null ? layoutField : `${partialPrefix}${partial}`;
+  for (const { field, place, finding } of checkSurroundings(config, () => false)) {
+    const note = noteOnText(field, finding, place);
+    const name = nameOfText(note) ?? field;
     // A layout of the configuration is in no file.
-    errors.push(texts.has(field) ? say(field, 'error')(finding) : `error: ${saySurrounding({ partial, finding })}`);
+    errors.push(texts.has(name) ? say(name, 'error')(finding) : `error: ${note.message}`);
   }
   // What a layout does to each email would be told again and again.
   if (errors.length > 0) return { errors, warnings, isPartial: true };

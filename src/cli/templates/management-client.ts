@@ -4,12 +4,14 @@
  */
 import { layerAuthConfig } from '../../config/auth/auth-config.ts';
 import type { LoadedOptions } from '../../config/load-options.ts';
-import { type ChangeProblem, ManagementError } from '../../management/management-error.ts';
+import { type ChangeNote, type ChangeProblem, noteOnChange } from '../../management/change-note.ts';
+import { ManagementError } from '../../management/management-error.ts';
 import { validateChanges } from '../../management/validate-changes.ts';
 import type { ConfigVersion } from '../../management/version-history.ts';
 import { openFetch } from '../../shared/egress/egress.ts';
 import { CommandError, failCommand } from '../shared/command.ts';
 import { findRunningProject, isLocalUrl, projectDirectory } from '../shared/local-project.ts';
+import { inFiles } from './templates-files.ts';
 
 /** The configuration of one project. */
 export interface ManagementClient {
@@ -25,7 +27,7 @@ export interface ManagementClient {
    * @returns Warnings of the API.
    * @throws CommandError with every problem of the changes.
    */
-  changeConfig(read: ReadConfig, changes: Config, options: ChangeOptions): Promise<readonly string[]>;
+  changeConfig(read: ReadConfig, changes: Config, options: ChangeOptions): Promise<readonly ChangeNote[]>;
 }
 
 interface ChangeOptions {
@@ -98,7 +100,7 @@ export function createManagementClient(
         },
         body: JSON.stringify(changes),
       });
-      return ((body as Config).warnings ?? []) as readonly string[];
+      return ((body as Config).warnings ?? []) as readonly ChangeNote[];
     },
   };
 }
@@ -132,7 +134,7 @@ async function call(address: string, request: RequestInit): Promise<ManagementRe
 }
 
 /** Checked here, because an API that does not know dry runs would store the changes. */
-function checkChanges(config: Config, changes: Config, allowWarnings: boolean): readonly string[] {
+function checkChanges(config: Config, changes: Config, allowWarnings: boolean): readonly ChangeNote[] {
   const start = layerAuthConfig({});
   const current = { config: { ...start, ...config }, start, presented: config };
   const context = { ...current, ignoreUnknown: false, allowWarnings };
@@ -146,10 +148,10 @@ function checkChanges(config: Config, changes: Config, allowWarnings: boolean): 
 
 /** @param problems Those that the message joins; null: it is the only one. */
 function refusal(message: string, problems: readonly ChangeProblem[] | null, fix: string | null = null): CommandError {
-  const all = problems ?? [{ message, allow_warnings: false }];
+  const all = problems ?? [{ ...noteOnChange(message), allow_warnings: false }];
   return new CommandError(
     all.map((problem) => ({
-      problem: `The management API refused: ${problem.message}`,
+      problem: `The management API refused: ${inFiles(problem)}`,
       fix: problem.allow_warnings ? 'To store it all the same: --allow-warnings' : fix,
     })),
   );

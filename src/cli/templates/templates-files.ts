@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { linkPageField, textFields } from '../../config/auth/auth-template-fields.ts';
 import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import type { Problem } from '../../config/config-error.ts';
+import { templateField } from '../../email/lint/check-template.ts';
+import type { ChangeNote } from '../../management/change-note.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { CommandError, failCommand } from '../shared/command.ts';
 import { emailNamed, unknownEmail } from './email-names.ts';
@@ -38,6 +40,24 @@ export function placeOfField(field: string): string {
   const [, email, part] = /^mailer_templates_(.+)_(content|text)$/.exec(field) ?? [];
   if (email === undefined) return `${subjectsFile}: ${field.replace('mailer_subjects_', '')}`;
   return `${email}${part === 'content' ? '.html' : '.txt'}`;
+}
+
+/** The name here of the text that a note of the management API is about; null: of none. */
+export function nameOfText({ field, language, part, partial }: ChangeNote): string | null {
+  if (language !== undefined) return `${field}.${language}.${part}`;
+  if (partial !== undefined) return `${partialPrefix}${partial}`;
+  const isText = field === layoutField || field === linkPageField || (field !== null && templateField(field) !== null);
+  return isText ? field : null;
+}
+
+/** A note of the management API with the file instead of the field. */
+export function inFiles(note: ChangeNote): string {
+  const name = nameOfText(note);
+  if (name === null) return note.message;
+  const { line, column, reason } = note;
+  const state = note.in_force === true ? ', which is in force' : '';
+  const place = line === undefined ? '' : `line ${line}, column ${column}: `;
+  return `${placeOfField(name)}${state}: ${place}${reason}`;
 }
 
 /** Writes the files of every email into a directory, created if missing. @returns The written files. */

@@ -19,6 +19,7 @@ import { lostTranslations } from './built-in-translations.ts';
 import { createManagementClient, type ManagementClient, type ReadConfig } from './management-client.ts';
 import {
   type FileReport,
+  inFiles,
   layoutField,
   partialPrefix,
   placeOfField,
@@ -27,7 +28,7 @@ import {
   type TextsByField,
   writeTemplates,
 } from './templates-files.ts';
-import { inTranslationFiles, isTranslation, translationsOf, translationValues } from './translation-files.ts';
+import { isTranslation, translationsOf, translationValues } from './translation-files.ts';
 
 /** Default directory without `--dir`. */
 export const defaultTemplateDirectory = 'templates';
@@ -98,11 +99,7 @@ async function storeChanges(context: CommandContext, { client, read, changes }: 
   const values = valuesOf(changes, read.config);
   const dryRun = context.flags['dry-run'] === true;
   const allowWarnings = context.flags['allow-warnings'] === true;
-  const warnings = await client.changeConfig(read, values, { allowWarnings, dryRun }).catch((error) => {
-    if (!(error instanceof CommandError)) throw error;
-    const problems = error.problems.map(({ problem, fix }) => ({ problem: inFiles(problem), fix }));
-    throw new CommandError(problems, error.cause);
-  });
+  const warnings = await client.changeConfig(read, values, { allowWarnings, dryRun });
   for (const { field, file } of changes)
     context.print(
       `${dryRun ? 'would change' : 'changed'}  ${placeOfField(field)}${file === '' ? emptyMeans(field) : ''}`,
@@ -140,14 +137,6 @@ function partialsOf({ mailer_partials: partials }: ConfigJson): Readonly<Record<
   } catch (error) {
     failCommand(`mailer_partials of the project ${(error as Error).message}.`);
   }
-}
-
-/** Rewrites an API message about fields for the files. */
-function inFiles(message: string): string {
-  const known = [layoutField, linkPageField];
-  return inTranslationFiles(message).replace(/\bmailer_\w+/g, (name) =>
-    templateField(name) === null && !known.includes(name) ? name : placeOfField(name),
-  );
 }
 
 /** @throws CommandError with the author of project texts, or the files, that would be overwritten. */

@@ -77,14 +77,6 @@ export function translationValues(
   return values;
 }
 
-/** Rewrites an API message about a text in a language: `FIELD: de, content: …` -> `recovery.de.html: …`. */
-export function inTranslationFiles(message: string): string {
-  return message.replace(
-    /\b(mailer_templates_\w+_translations): ([\w-]+), (subject|content|text)(?=:)/g,
-    (whole, field, tag, part) => placeOfTranslation(`${field}.${tag}.${part}`) ?? whole,
-  );
-}
-
 function languagesOf(config: Readonly<Record<string, unknown>>, field: string): Readonly<Record<string, Translation>> {
   const value = config[field];
   return isObject(value) ? (value as Readonly<Record<string, Translation>>) : {};

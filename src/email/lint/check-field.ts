@@ -24,10 +24,12 @@ import {
 import { findingOnWhole, type TemplateFinding } from './finding.ts';
 import { ownText } from './language-variables.ts';
 
+/** Which text of a field: of translations, otherwise empty. */
+type TextPlace = { readonly language?: string; readonly part?: TemplatePart };
+
 /** The findings about one text of a field. */
 interface FieldFindings {
-  /** Of a translation: `de, content: `; otherwise empty. */
-  readonly place: string;
+  readonly place: TextPlace;
   readonly findings: TemplateFindings;
 }
 
@@ -55,7 +57,7 @@ export function checkField(
   config: AuthConfig,
   isSpent: () => boolean,
 ): readonly FieldFindings[] {
-  if (typeof value === 'string') return [{ place: '', findings: checkText(name, value, config) }];
+  if (typeof value === 'string') return [{ place: {}, findings: checkText(name, value, config) }];
   const check = translationFields.get(name);
   return check === undefined || value === null || value === undefined
     ? []
@@ -65,8 +67,7 @@ export function checkField(
 /** A translation that differs from a changed text of its email. */
 interface LanguageFinding {
   readonly field: string;
-  /** As in FieldFindings. */
-  readonly place: string;
+  readonly place: TextPlace;
   readonly finding: TemplateFinding;
 }
 
@@ -83,7 +84,7 @@ export function checkKeptTranslations(
       (Object.entries(texts) as [TemplatePart, string][]).flatMap(([part, text]) => {
         const base = changed.has(textFields(email)[part]) && !isSpent() ? ownText(part, email, config) : null;
         const found = base === null ? [] : languageMistakes(text, base, config);
-        return found.map((finding) => ({ field, place: `${tag}, ${part}: `, finding }));
+        return found.map((finding) => ({ field, place: { language: tag, part }, finding }));
       }),
     );
   });
@@ -115,7 +116,7 @@ function checkTranslations(
       const findings = check(part, text);
       const strange = unknown === null ? [] : [findingOnWhole(unknown, 'unknown-language')];
       found.push({
-        place: `${tag}, ${part}: `,
+        place: { language: tag, part },
         findings: { ...findings, warnings: [...strange, ...findings.warnings] },
       });
       // Told once.

@@ -7,21 +7,16 @@ import { TemplateError } from '../engine/template-error.ts';
 import { unseenBehind } from '../markup/hiding-elements.ts';
 import { parseOptions, type TemplateSwitches } from '../message/parse-options.ts';
 import { describeFault } from './describe-fault.ts';
-import { findingOnWhole, sayFinding, type TemplateFinding } from './finding.ts';
+import { findingOnWhole, type TemplateFinding } from './finding.ts';
 import { sampleData } from './template-samples.ts';
 import { maxTryMs } from './try-template.ts';
 
 /** What is wrong with a layout or a partial. */
 interface SurroundingFault {
-  /** Name of the partial; null: it is the layout. */
-  readonly partial: string | null;
+  readonly field: 'mailer_layout_content' | 'mailer_partials';
+  /** Empty for the layout. */
+  readonly place: { readonly partial?: string };
   readonly finding: TemplateFinding;
-}
-
-/** As a sentence that begins with the field's name. */
-export function saySurrounding({ partial, finding }: SurroundingFault): string {
-  const text = sayFinding(finding);
-  return partial === null ? `mailer_layout_content: ${text}` : `mailer_partials: "${partial}", ${text}`;
 }
 
 /** What is wrong with the layout and the partials in force. @param isSpent Ends the checks (startCheckTime). */
@@ -33,10 +28,11 @@ export function checkSurroundings(switches: TemplateSwitches, isSpent: () => boo
     const problem = faultOf(text, () =>
       parseTemplate(text, { kind: 'text', partials: partials as Partials, maxMs: maxTryMs }),
     );
-    return problem === null ? [] : [{ partial: name, finding: problem }];
+    return problem === null ? [] : [{ field: 'mailer_partials' as const, place: { partial: name }, finding: problem }];
   });
   const problem = layout && !isSpent() ? checkLayout(layout, switches) : null;
-  return [...ofPartials, ...(problem === null ? [] : [{ partial: null, finding: problem }])];
+  const ofLayout = { field: 'mailer_layout_content', place: {} } as const;
+  return [...ofPartials, ...(problem === null ? [] : [{ ...ofLayout, finding: problem }])];
 }
 
 /** Null for none. */

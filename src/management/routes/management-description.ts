@@ -7,7 +7,6 @@ import { describeRoutes } from '../../server/route.ts';
 import {
   about,
   type Described,
-  flag,
   type JsonSchema,
   listOf,
   named,
@@ -16,20 +15,16 @@ import {
   optional,
   text,
 } from '../../shared/schema.ts';
+import { changeProblem } from '../change-note.ts';
 import { type ManagementErrorCode, managementErrors } from '../management-error.ts';
 import { managementRoutes } from './management-route.ts';
-
-const problem = about(
-  objectOf({ message: text, allow_warnings: flag }),
-  '`allow_warnings`: it is stored without `?allow_warnings=false`.',
-);
 
 const error = named(
   'ManagementError',
   objectOf({
     message: text,
     code: oneOf(...(Object.keys(managementErrors) as ManagementErrorCode[])),
-    problems: optional(about(listOf(problem), 'Of a change of the configuration: each in the message.')),
+    problems: optional(about(listOf(changeProblem), 'Of a change of the configuration: each in the message.')),
   }),
 );
 

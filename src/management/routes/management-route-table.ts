@@ -117,11 +117,12 @@ export const configRoutes: ManagementRoutes = {
       const { changeConfig } = await import('../change-config.ts');
       const changed = await changeConfig(project, body, { by: caller.by, ifVersion, allowWarnings });
       const { snapshot, ignored, warnings, consequences } = changed;
-      for (const warning of warnings) {
-        project.observe({ kind: 'warning', message: `Auth configuration: ${warning}` });
+      for (const { message } of warnings) {
+        project.observe({ kind: 'warning', message: `Auth configuration: ${message}` });
       }
       if (ignored.length > 0) reply.header(ignoredHeader, headerText(ignored.join(',')));
-      if (warnings.length > 0) reply.header(warningsHeader, headerText(warnings.join('; ')));
+      if (warnings.length > 0)
+        reply.header(warningsHeader, headerText(warnings.map(({ message }) => message).join('; ')));
       const presented = sendConfig(reply, project, snapshot);
       if (!prefersWarnings(headers.prefer)) return presented;
       reply.header('preference-applied', 'return=representation; warnings');

@@ -11,7 +11,7 @@ import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts
 import { parseTemplate } from '../../email/engine/template.ts';
 import { TemplateError } from '../../email/engine/template-error.ts';
 import { checkField, translationFieldNames } from '../../email/lint/check-field.ts';
-import { checkSurroundings, saySurrounding } from '../../email/lint/check-surroundings.ts';
+import { checkSurroundings } from '../../email/lint/check-surroundings.ts';
 import { mistakesIn } from '../../email/lint/check-template.ts';
 import { describeFault } from '../../email/lint/describe-fault.ts';
 import { sayFinding, type TemplateFinding } from '../../email/lint/finding.ts';
@@ -19,6 +19,7 @@ import { builtInText } from '../../email/message/choose-texts.ts';
 import { parseOptions, type TemplatePart } from '../../email/message/parse-options.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
+import { noteOnText } from '../change-note.ts';
 import type { ConfigStore } from '../config-store.ts';
 import { createTemplateReader, type TemplateReader } from './template-reader.ts';
 
@@ -112,7 +113,10 @@ export class ConfiguredTemplates {
     const config = this.#parts.store.configWith(values as AuthValues);
     const faulty = faultyTranslations(values, config);
     for (const { name } of faulty) delete values[name];
-    this.#tellBroken([...broken.map(saySurrounding), ...faulty.map(({ problem }) => problem)]);
+    this.#tellBroken([
+      ...broken.map(({ field, place, finding }) => noteOnText(field, finding, place).message),
+      ...faulty.map(({ problem }) => problem),
+    ]);
     for (const email of emailKindNames) {
       const texts = this.#textsOf(email, config);
       for (const part of parts) setOrDelete(values, textFields(email)[part], texts[part]);
@@ -178,11 +182,10 @@ export class ConfiguredTemplates {
 /** Fields with a translation that would fail for every email. The email itself, or the built-in one, is sent instead. */
 function faultyTranslations(values: Readonly<Record<string, unknown>>, config: AuthConfig) {
   return translationFieldNames.flatMap((name) => {
-    const [faulty] = checkField(name, values[name], config, () => false).filter(
-      ({ findings }) => findings.problem !== null,
+    const faults = checkField(name, values[name], config, () => false).flatMap(({ place, findings: { problem } }) =>
+      problem === null ? [] : [noteOnText(name, problem, place).message],
     );
-    const problem = faulty?.findings.problem ?? null;
-    return problem === null ? [] : [{ name, problem: `${name}: ${faulty?.place}${sayFinding(problem)}` }];
+    return faults.slice(0, 1).map((problem) => ({ name, problem }));
   });
 }
 

@@ -7,16 +7,18 @@ import { linkPageField, textFields, translationsField } from '../../config/auth/
 import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import { builtInLocales } from '../../email/built-in/built-in.ts';
 import { builtInLinkPage } from '../../email/link-page/link-page-texts.ts';
+import { findingOnWhole } from '../../email/lint/finding.ts';
 import { builtInText } from '../../email/message/choose-texts.ts';
 import type { TemplatePart } from '../../email/message/parse-options.ts';
+import { type ChangeNote, noteOnText } from '../change-note.ts';
 
 /** The languages of the built-in texts for which there is no translation of one's own. @param tags Of the translations. */
 export function languagesWithout(tags: readonly string[]): readonly string[] {
   return builtInLocales.filter((locale) => locale !== 'en' && !tags.some((tag) => tag.split('-')[0] === locale));
 }
 
-/** The translations that a change ends; sentences that begin with the name of a changed field. */
-export function retiredTranslations(before: AuthConfig, after: AuthConfig): readonly string[] {
+/** The translations that a change ends, about changed fields. */
+export function retiredTranslations(before: AuthConfig, after: AuthConfig): readonly ChangeNote[] {
   if (after.mailer_compatible) return [];
   const kinds: readonly (EmailKind | 'link_page')[] = [...emailKindNames, 'link_page'];
   return kinds.flatMap((kind) => {
@@ -25,7 +27,7 @@ export function retiredTranslations(before: AuthConfig, after: AuthConfig): read
     const languages = languagesWithout(Object.keys(after[translationsField(kind)] ?? {}));
     const what = kind === 'link_page' ? 'page' : 'email';
     const text = `readers of ${languages.join(', ')} get it, too: a text of your own ends the built-in translations of the ${what}. To keep them, add them as yours (templates pull --translations writes them as files)`;
-    return languages.length === 0 ? [] : [`${own}: ${text}`];
+    return languages.length === 0 ? [] : [{ ...noteOnText(own, findingOnWhole(text)), ended: languages }];
   });
 }
 

@@ -3,7 +3,7 @@
  *
  * Why the server cannot answer is a shared value: a request that fails because of that starts polling until it can.
  */
-import type { ChangeProblem } from '../../../management/management-error.ts';
+import type { ChangeProblem } from '../../../management/change-note.ts';
 import { createStore, type Store } from './store.ts';
 
 /** An error status, or no answer (`status` 0). */
@@ -11,7 +11,7 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
   readonly code: string;
-  /** Of a change of the configuration: what is wrong with it, sentence by sentence. */
+  /** Of a change of the configuration: what is wrong with it, one by one. */
   readonly problems: readonly ChangeProblem[];
 
   constructor(status: number, code: string, message: string, problems: readonly ChangeProblem[] = []) {

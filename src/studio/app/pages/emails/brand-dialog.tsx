@@ -1,5 +1,6 @@
 /** Name, logo, color and footer of the project in its emails, with a preview of an email that shows them. */
 import { useId, useState } from 'react';
+import type { ChangeNote } from '../../../../management/change-note.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { onSubmit, useTask } from '../../shared/requests.ts';
@@ -26,7 +27,7 @@ export function BrandDialog({ stored, email, onClose }: BrandDialogProps) {
     Footer: String(config.mailer_brand_footer ?? ''),
   });
   const [isDark, setDark] = useState(false);
-  const [saved, setSaved] = useState<readonly string[] | null>(null);
+  const [saved, setSaved] = useState<readonly ChangeNote[] | null>(null);
   const { html } = usePreview(draftOf(email, email.defaults, { config, data: { Brand: brand }, around: '' }), stored);
   const { problem, run } = useTask();
   const mayWrite = useMayWrite();
@@ -65,9 +66,9 @@ export function BrandDialog({ stored, email, onClose }: BrandDialogProps) {
           <label htmlFor={`${id}-footer`}>Footer</label>
           <textarea id={`${id}-footer`} rows={3} maxLength={2000} {...field('Footer')} />
           <Fault>{problem?.message}</Fault>
-          {saved?.map((warning) => (
-            <p key={warning} className="warn small">
-              {warning.replace(/^mailer_brand_color\b/, 'Button color')}
+          {saved?.map(({ reason }) => (
+            <p key={reason} className="warn small">
+              Button color: {reason}
             </p>
           ))}
           <div className="row end">

@@ -1,5 +1,6 @@
 /** One email: its texts, their preview, and the actions on them. */
 import { useMemo, useState } from 'react';
+import type { ChangeNote } from '../../../../management/change-note.ts';
 import { Menu } from '../../components/menu.tsx';
 import { ApiError } from '../../shared/api.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
@@ -11,6 +12,7 @@ import { areSame, completeTexts, type DescribedEmail, type EmailTexts, translati
 import { EmailHead } from './email-head.tsx';
 import { languageName } from './email-names.ts';
 import {
+  allOf,
   builtInLocalesOf,
   discard,
   draftName,
@@ -19,7 +21,6 @@ import {
   isOvertaken,
   localesOf,
   removeStored,
-  type SaveResult,
   type StoredEmails,
   save,
   sayUse,
@@ -66,13 +67,14 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
     setOutcome(null);
     edit(stored, email, part);
   };
+  const say = (notes: readonly ChangeNote[]) => notes.map((note) => inWordsOfPage(allOf(stored), email, note));
   const perform = async (work: () => Promise<Outcome | null>): Promise<void> => {
     setOutcome(null);
     try {
       setOutcome(await work());
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const problems = error.problems.map(({ message }) => inWordsOfPage(email, message));
+      const problems = say(error.problems);
       setOutcome(problems.length > 0 ? refusal(problems) : { kind: 'fault', text: error.message });
     }
   };
@@ -90,8 +92,9 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
         setDialog('overtaken');
         return null;
       }
-      if (result.kind === 'saved') return success(result, sayUse(stored, email), ending.length > 0 ? keep : undefined);
-      return refusal(result.problems, result.isAllowed ? () => store(true) : undefined);
+      if (result.kind === 'saved')
+        return success(say(result.warnings), sayUse(stored, email), ending.length > 0 ? keep : undefined);
+      return refusal(say(result.problems), result.isAllowed ? () => store(true) : undefined);
     });
   };
   const chooseLocale = (chosen: string): void => {
@@ -264,7 +267,7 @@ function refusal(problems: readonly string[], insist?: () => void): Outcome {
 }
 
 /** @param keep Stores the translations that the text has ended. */
-function success({ warnings }: SaveResult & { readonly kind: 'saved' }, use: string, keep?: () => void): Outcome {
+function success(warnings: readonly string[], use: string, keep?: () => void): Outcome {
   const text = `Saved. ${use}`;
   if (warnings.length === 0) return { kind: 'good', text };
   const way = keep === undefined ? {} : { way: { title: 'Keep the translations', go: keep } };

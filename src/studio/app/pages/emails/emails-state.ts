@@ -4,12 +4,12 @@
  * A draft remembers the texts it was made from, to detect another person's changes. Drafts are kept in the tab, so
  * neither navigation nor a reload loses one.
  */
+import type { ChangeNote } from '../../../../management/change-note.ts';
 import type { SharedTemplate } from '../../../../management/templates/draft-schemas.ts';
 import { ApiError } from '../../shared/api.ts';
 import { askProject, session } from '../../shared/session.ts';
 import { createStore, type Store } from '../../shared/store.ts';
 import { noteUnsaved } from '../../shared/unsaved.ts';
-import { inWordsOfPage } from './api-words.ts';
 import {
   type AnsweredEmail,
   type AuthConfig,
@@ -179,11 +179,11 @@ export function discard(email: DescribedEmail): void {
   drafts.set(others);
 }
 
-/** The result of saving a draft. Messages use the page's words. */
+/** The result of saving a draft. */
 export type SaveResult =
-  | { readonly kind: 'saved'; readonly warnings: readonly string[] }
+  | { readonly kind: 'saved'; readonly warnings: readonly ChangeNote[] }
   /** What is wrong. `isAllowed`: links lead nowhere, and the user has not insisted. */
-  | { readonly kind: 'refused'; readonly problems: readonly string[]; readonly isAllowed: boolean }
+  | { readonly kind: 'refused'; readonly problems: readonly ChangeNote[]; readonly isAllowed: boolean }
   /** Another person saved first; the page has their texts now. */
   | { readonly kind: 'overtaken' };
 
@@ -196,13 +196,13 @@ export async function save(email: DescribedEmail, draft: EmailDraft, insists: bo
   try {
     const warnings = await store(changeOf(stored.config, email, draft), insists);
     if (draftOf(email) === draft) discard(email);
-    return { kind: 'saved', warnings: warnings.map((text) => inWordsOfPage(email, text)) };
+    return { kind: 'saved', warnings };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { status, problems } = error;
     if (problems.length > 0) {
       const isAllowed = problems.every((problem) => problem.allow_warnings);
-      return { kind: 'refused', problems: problems.map(({ message }) => inWordsOfPage(email, message)), isAllowed };
+      return { kind: 'refused', problems, isAllowed };
     }
     if (status !== 412) throw error;
     // The configuration changed meanwhile, usually in another field.
@@ -218,12 +218,12 @@ export async function removeStored(email: DescribedEmail): Promise<void> {
 }
 
 /** Stores settings that no draft holds; another person's change of other fields stays. @throws ApiError */
-export async function storeFields(change: Readonly<Record<string, unknown>>): Promise<readonly string[]> {
+export async function storeFields(change: Readonly<Record<string, unknown>>): Promise<readonly ChangeNote[]> {
   return storeLatest(() => change);
 }
 
 /** Stores a change that is made from what is stored. @throws ApiError */
-async function storeLatest(change: (stored: StoredEmails) => AuthConfig): Promise<readonly string[]> {
+async function storeLatest(change: (stored: StoredEmails) => AuthConfig): Promise<readonly ChangeNote[]> {
   try {
     return await store(change(loaded()));
   } catch (error) {
@@ -240,8 +240,8 @@ function loaded(): StoredEmails {
 }
 
 /** @returns Warnings of the API. */
-async function store(change: AuthConfig, insists = false): Promise<readonly string[]> {
-  const { body } = await askProject<{ readonly warnings: readonly string[] }>(
+async function store(change: AuthConfig, insists = false): Promise<readonly ChangeNote[]> {
+  const { body } = await askProject<{ readonly warnings: readonly ChangeNote[] }>(
     insists ? 'config/auth' : 'config/auth?allow_warnings=false',
     {
       method: 'PATCH',

@@ -4,6 +4,7 @@
  * A change remembers the value that it was made from, to detect another person's. Changes are kept in the tab, so neither
  * navigation nor a reload loses one; typed secrets are kept in memory alone.
  */
+import type { ChangeNote } from '../../../../management/change-note.ts';
 import type { DescribedField, describedFields } from '../../../../management/describe-fields.ts';
 import type { ValueOf } from '../../../../shared/schema.ts';
 import { ApiError } from '../../shared/api.ts';
@@ -153,7 +154,7 @@ export async function saveChanges(): Promise<SaveResult> {
     return { kind: 'overtaken' };
   const body = Object.fromEntries(Object.entries(sent).map(([name, { value }]) => [name, value]));
   try {
-    const answer = await askProject<{ readonly warnings: readonly string[] }>('config/auth', {
+    const answer = await askProject<{ readonly warnings: readonly ChangeNote[] }>('config/auth', {
       method: 'PATCH',
       headers: { 'if-match': stored.version, prefer: 'return=representation; warnings' },
       body,
@@ -161,11 +162,16 @@ export async function saveChanges(): Promise<SaveResult> {
     changes.set(Object.fromEntries(Object.entries(changes.get()).filter(([name, each]) => sent[name] !== each)));
     problems.set({});
     await readSettings();
-    return { kind: 'saved', count: Object.keys(sent).length, warnings: answer.body.warnings };
+    return {
+      kind: 'saved',
+      count: Object.keys(sent).length,
+      warnings: answer.body.warnings.map(({ message }) => message),
+    };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.problems.length > 0) {
-      problems.set(byField(error.problems, Object.keys(sent), stored));
+      const groups = Map.groupBy(error.problems, ({ field }) => field ?? '');
+      problems.set(Object.fromEntries([...groups].map(([name, all]) => [name, all.map(({ message }) => message)])));
       return { kind: 'refused' };
     }
     if (error.status !== 412) throw error;
@@ -173,18 +179,4 @@ export async function saveChanges(): Promise<SaveResult> {
     await readSettings();
     return saveChanges();
   }
-}
-
-/** A sentence belongs to the first changed field that it names, or else to the first field. */
-function byField(
-  told: readonly { readonly message: string }[],
-  sent: readonly string[],
-  { fields }: StoredSettings,
-): Readonly<Record<string, readonly string[]>> {
-  const placed = told.map(({ message }) => {
-    const named = (message.match(/[a-z0-9_]+/g) ?? []).filter((word) => fields.has(word));
-    return { message, name: named.find((name) => sent.includes(name)) ?? named[0] ?? '' };
-  });
-  const groups = Map.groupBy(placed, ({ name }) => name);
-  return Object.fromEntries([...groups].map(([name, all]) => [name, all.map(({ message }) => message)]));
 }
