@@ -34,9 +34,10 @@ function joinShort(text: string): string {
 /** Longer ones have lines. */
 const maxWidth = 72;
 
-/** A condition as the catalog has it, between its parentheses: in one line, or in lines below each other. */
+/** A condition as the catalog has it, between its parentheses: in one line, or in lines below each other if that says the same. */
 export function formatCondition(condition: string): string {
-  if (condition.length <= maxWidth && !condition.includes('\n')) return `(${condition})`;
+  const asItIs = `(${condition})`;
+  if (condition.length <= maxWidth && !condition.includes('\n')) return asItIs;
   const prefix = 'select';
   // Only a statement can be formatted; its conditions are two blanks in.
   const statement = formatSql(`${prefix} ${condition}`, { keywordCase: 'lower' });
@@ -44,5 +45,20 @@ export function formatCondition(condition: string): string {
   const calls = new Set([...condition.matchAll(/[\w"]+(?=\()/g)].map(([name]) => name));
   // It takes functions that it does not know for keywords.
   const joined = lines.replace(/([\w"]+) \(/g, (text, name: string) => (calls.has(name) ? `${name}(` : text));
-  return `(${joined.replaceAll('\n', '\n  ')}\n  )`;
+  const formatted = `(${joined.replaceAll('\n', '\n  ')}\n  )`;
+  return wordsOf(formatted) === wordsOf(asItIs) ? formatted : asItIs;
+}
+
+const quotedOrNot = /'(?:[^']|'')*'|"(?:[^"]|"")*"|[^'"]+/g;
+
+/** SQL without the blanks, lines and capital letters that are for its readers; texts and names in quotes as they are. */
+function wordsOf(sql: string): string {
+  return sql.replaceAll(quotedOrNot, (piece) =>
+    /^['"]/.test(piece)
+      ? piece
+      : piece
+          .toLowerCase()
+          .replaceAll(/\s+/g, ' ')
+          .replaceAll(/ ?([()]) ?/g, '$1'),
+  );
 }

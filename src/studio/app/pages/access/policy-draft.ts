@@ -92,9 +92,21 @@ const commandWords = { ...actionWords, all: 'read and write' } as const;
 /** What a policy does, which is its name. */
 export function nameOf(roles: readonly string[], command: AccessPolicy['command'], rows: string): string {
   const verbs = commandWords[command];
-  if (roles.length > 1) return `${list.format(roles)} ${verbs} ${rows} rows`;
+  if (roles.length > 1) return fitted(list.format(roles), `${verbs} ${rows} rows`);
   const [role = ''] = roles;
-  return `${role === 'public' ? 'everyone' : role} ${verbs.replaceAll(/\w+(?= and |$)/g, '$&s')} ${rows} rows`;
+  const does = verbs.replaceAll(/\w+(?= and |$)/g, '$&s');
+  return fitted(role === 'public' ? 'everyone' : role, `${does} ${rows} rows`);
+}
+
+/** PostgreSQL keeps 63 bytes of a name; a number may follow. */
+const maxNameBytes = 63 - ' 999'.length;
+
+function fitted(who: string, does: string): string {
+  const bytes = (text: string) => new TextEncoder().encode(text).length;
+  if (bytes(`${who} ${does}`) <= maxNameBytes) return `${who} ${does}`;
+  const letters = [...who];
+  while (bytes(`${letters.join('')}… ${does}`) > maxNameBytes) letters.pop();
+  return `${letters.join('')}… ${does}`;
 }
 
 /**
@@ -136,10 +148,13 @@ export interface Gap {
   readonly line: number;
 }
 
+/** Names and texts may look like a gap. */
+const quotedOrGap = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\bfalse \/\* which rows\? [^*]*\*\//g;
+
 /** Where a condition has yet to be written; null: nowhere. */
 export function findGap(sql: string): Gap | null {
-  const found = /\bfalse \/\* which rows\? .*?\*\//.exec(sql);
-  if (found === null) return null;
+  const found = [...sql.matchAll(quotedOrGap)].find(([text]) => text.startsWith('false'));
+  if (found === undefined) return null;
   const { index: start, 0: text } = found;
   return { start, end: start + text.length, line: sql.slice(0, start).split('\n').length };
 }
