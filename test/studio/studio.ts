@@ -274,11 +274,18 @@ export async function followMenu(page: Page, title: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name: title, exact: true }).click();
 }
 
-/** What is wrong with the page: what axe-core finds, and how far it is too wide. */
+/** What is wrong with the page: what axe-core finds, how far it is too wide, and tables that have buttons out of sight. */
 async function faults(page: Page): Promise<readonly string[]> {
   const found = await violations(page);
   const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  return excess > 0 ? [...found, `${excess} pixels too wide`] : found;
+  const cut = await page.evaluate(() =>
+    [...document.querySelectorAll('section.rows')].flatMap((table) =>
+      table.scrollWidth > table.clientWidth && table.querySelector('button') !== null
+        ? [`the table "${table.getAttribute('aria-label')}" is cut`]
+        : [],
+    ),
+  );
+  return [...found, ...(excess > 0 ? [`${excess} pixels too wide`] : []), ...cut];
 }
 
 /** Goes on with the page in the dark and on a phone, and comes back to what it was: less to do than to open it once more. */

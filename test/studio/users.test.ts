@@ -198,11 +198,12 @@ test('users lose a session, all sessions, a second factor and an identity', asyn
     [id],
   );
   const { page } = await studio.visit(`users/${id}?tab=sessions`);
-  const rows = page.getByRole('region', { name: 'Sessions' }).getByRole('row');
-  await expect.poll(() => rows.count()).toBe(3);
-  await button(page, 'End').last().click();
+  const sessions = page.getByRole('region', { name: 'Sessions' });
+  const ends = sessions.getByRole('button', { name: 'End', exact: true });
+  await expect.poll(() => ends.count()).toBe(2);
+  await ends.last().click();
   await notice(page, 'The session was ended.');
-  await expect.poll(() => rows.count()).toBe(2);
+  await expect.poll(() => ends.count()).toBe(1);
   await button(page, 'End all sessions').click();
   await notice(page, 'ada@mail.test was signed out everywhere.');
   await page.getByText('Not signed in anywhere.').waitFor();
@@ -275,12 +276,19 @@ test('users: what is typed stays when somebody else changes the user, and what t
 
 test('users: no fault that axe-core finds, and long words fit, in the light and on a phone in the dark', async () => {
   const long = `${'a-rather-long-name.'.repeat(3)}@${'company'.repeat(8)}.example`;
-  const { id } = await add({ email: long, email_confirm: true, user_metadata: { full_name: 'x'.repeat(200) } });
+  const password = 'correct horse';
+  const { id } = await add({
+    email: long,
+    password,
+    email_confirm: true,
+    user_metadata: { full_name: 'x'.repeat(200) },
+  });
+  await studio.ask('/token?grant_type=password', { email: long, password });
   const { page } = await studio.visit('users');
   const excess = () =>
     page.evaluate(() =>
-      [document.documentElement, document.querySelector('[aria-labelledby="user-name"]')].flatMap((part) =>
-        part !== null && part.scrollWidth > part.clientWidth ? [part.scrollWidth - part.clientWidth] : [],
+      [...document.querySelectorAll('html, [aria-labelledby="user-name"], section.rows')].flatMap((part) =>
+        part.scrollWidth > part.clientWidth ? [part.scrollWidth - part.clientWidth] : [],
       ),
     );
   await userRow(page, long).waitFor();

@@ -4,7 +4,6 @@ import { emailTitle } from '../shared/email-title.ts';
 import { Link } from './link.tsx';
 import { Moment } from './moment.tsx';
 import { Rows } from './rows.tsx';
-import './delivery-table.css';
 
 interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[];
@@ -17,13 +16,11 @@ interface DeliveryTableProps {
 export function DeliveryTable({ deliveries, label, isOfOneUser = false }: DeliveryTableProps) {
   const columns = ['Time', 'Email', ...(isOfOneUser ? [] : ['Recipient']), 'State', 'Attempts', 'Last answer'];
   return (
-    <div className="delivery-table">
-      <Rows label={label} columns={columns}>
-        {deliveries.map((delivery) => (
-          <Row key={delivery.id} delivery={delivery} isOfOneUser={isOfOneUser} />
-        ))}
-      </Rows>
-    </div>
+    <Rows label={label} columns={columns} isWide>
+      {deliveries.map((delivery) => (
+        <Row key={delivery.id} delivery={delivery} isOfOneUser={isOfOneUser} />
+      ))}
+    </Rows>
   );
 }
 
@@ -55,7 +52,7 @@ function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly 
         <span className={stateBadges[state]}>{state === 'captured' ? <Link to="inbox">{state}</Link> : state}</span>{' '}
         {event !== null && <span className="badge">{event}</span>}
       </td>
-      <td data-title="Attempts: ">
+      <td data-title="Attempts">
         {attempts}
         {nextAttemptAt !== null && (
           <div className="small">

@@ -6,14 +6,16 @@ interface RowsProps {
   readonly head?: ReactNode;
   readonly columns: readonly string[];
   readonly hasActions?: boolean;
+  /** Many columns: where there is no room for them, each row is a card. The cells have their titles in `data-title`. */
+  readonly isWide?: boolean;
   readonly children: ReactNode;
 }
 
 /** The table. */
-export function Rows({ label, head, columns, hasActions = false, children }: RowsProps) {
+export function Rows({ label, head, columns, hasActions = false, isWide = false, children }: RowsProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <section className="rows" aria-label={label} tabIndex={0}>
+    <section className={isWide ? 'rows wide' : 'rows'} aria-label={label} tabIndex={0}>
       {head}
       <table>
         <thead>

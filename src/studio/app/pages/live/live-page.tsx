@@ -91,24 +91,24 @@ function Operations({ operations, onEnd }: OperationsProps) {
   );
   return (
     <div className="live">
-      <Rows label="Live queries" head={head} columns={columns} hasActions>
+      <Rows label="Live queries" head={head} columns={columns} hasActions isWide>
         {operations.map((row) => (
           <tr key={`${row.operation} ${row.document} ${row.role}`}>
             <th scope="row">
               <Breakable text={row.operation ?? 'Unnamed'} />
               <code className="small soft">{row.document?.slice(0, 12)}</code>
             </th>
-            <td>{row.role}</td>
-            <td>{row.subscribers}</td>
-            <td>
+            <td data-title="Role">{row.role}</td>
+            <td data-title="Subscribers">{row.subscribers}</td>
+            <td data-title="Users">
               <Users ids={row.users} />
             </td>
-            <td>{row.groups}</td>
-            <td>{row.exactGroups}</td>
-            <td>{row.runs}</td>
-            <td>{row.events}</td>
-            <td>{row.lagMs} ms</td>
-            <td>{row.lastRunMs} ms</td>
+            <td data-title="Groups">{row.groups}</td>
+            <td data-title="Exact">{row.exactGroups}</td>
+            <td data-title="Runs">{row.runs}</td>
+            <td data-title="Events">{row.events}</td>
+            <td data-title="Lag">{row.lagMs} ms</td>
+            <td data-title="Last run">{row.lastRunMs} ms</td>
             <td>
               <button type="button" className="danger" onClick={() => onEnd(row)}>
                 End … <span className="visually-hidden">{row.operation ?? 'Unnamed'}</span>

@@ -71,7 +71,7 @@ interface TokenTableProps {
 
 function TokenTable({ tokens, onRevoke }: TokenTableProps) {
   return (
-    <Rows label="Access tokens" columns={['Name', 'Scopes', 'Created', 'Created with', 'Expires']} hasActions>
+    <Rows label="Access tokens" columns={['Name', 'Scopes', 'Created', 'Created with', 'Expires']} hasActions isWide>
       {tokens.map((token) => (
         <tr key={token.id}>
           <th scope="row">
@@ -82,11 +82,11 @@ function TokenTable({ tokens, onRevoke }: TokenTableProps) {
               <code key={scope}>{scope}</code>
             ))}
           </td>
-          <td>
+          <td data-title="Created">
             <Moment at={token.createdAt} isDay />
           </td>
-          <td>{describeMaker(token, tokens)}</td>
-          <td>{describeEnd(token)}</td>
+          <td data-title="Created with">{describeMaker(token, tokens)}</td>
+          <td data-title="Expires">{describeEnd(token)}</td>
           <td>
             <button type="button" className="danger" onClick={() => onRevoke(token)}>
               Revoke … <span className="visually-hidden">{token.name}</span>

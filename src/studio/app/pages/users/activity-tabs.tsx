@@ -41,17 +41,15 @@ export function AuditTab({ user: { id }, done }: UserTabProps & { readonly done:
   if (value.total === 0) return <p className="soft">Nothing in the audit log.</p>;
   return (
     <>
-      <Rows label="Audit log" columns={['Time', 'Action', 'By', 'From']}>
+      <Rows label="Audit log" columns={['Time', 'Action', 'By', 'From']} isWide>
         {value.entries.map(({ id: entry, created_at: at, payload, ip_address: ip }) => (
           <tr key={entry}>
             <td>
               <Moment at={at} />
             </td>
             <th scope="row">{payload.action}</th>
-            <td className="cut" title={payload.actor_username}>
-              {payload.actor_username}
-            </td>
-            <td>{ip}</td>
+            <td data-title="By">{payload.actor_username}</td>
+            <td data-title="From">{ip}</td>
           </tr>
         ))}
       </Rows>

@@ -19,19 +19,20 @@ export function SessionsTab({ user, onAct, isBusy, done }: UserTabProps & { read
   const end = (of: string, sentence: string) => onAct(() => askAuth(of, { method: 'DELETE' }), sentence);
   return (
     <>
-      <Rows label="Sessions" columns={['Since', 'Last used', 'Client', 'Level']} hasActions>
+      <Rows label="Sessions" columns={['Client', 'Address', 'Last used', 'Since', 'Level']} hasActions isWide>
         {value.map(({ id, created_at: createdAt, refreshed_at: refreshedAt, user_agent: agent, ip, aal, methods }) => (
           <tr key={id}>
-            <th scope="row">
-              <Moment at={createdAt} />
-            </th>
-            <td>
+            <th scope="row">{agent ?? 'Unknown client'}</th>
+            <td>{ip}</td>
+            <td data-title="Last used">
               <Moment at={refreshedAt ?? createdAt} />
             </td>
-            <td className="cut" title={agent ?? undefined}>
-              {ip} <span className="soft">{agent}</span>
+            <td data-title="Since">
+              <Moment at={createdAt} />
             </td>
-            <td title={methods.join(', ')}>{aal}</td>
+            <td data-title="Level" title={methods.join(', ')}>
+              {aal}
+            </td>
             <td>
               <button
                 type="button"

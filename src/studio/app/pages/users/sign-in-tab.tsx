@@ -13,12 +13,14 @@ export function SignInTab({ user, onAct, isBusy }: UserTabProps) {
     <>
       <section className="stack">
         <h3>Identities</h3>
-        <Rows label="Identities" columns={['Provider', 'Account', 'Last sign-in']} hasActions>
+        <Rows label="Identities" columns={['Provider', 'Account', 'Last sign-in']} hasActions isWide>
           {identities.map((identity) => (
             <tr key={identity.identity_id}>
               <th scope="row">{identity.provider}</th>
-              <td className="cut">{accountOf(identity)}</td>
-              <td>{identity.last_sign_in_at === null ? 'never' : <Moment at={identity.last_sign_in_at} />}</td>
+              <td>{accountOf(identity)}</td>
+              <td data-title="Last sign-in">
+                {identity.last_sign_in_at === null ? 'never' : <Moment at={identity.last_sign_in_at} />}
+              </td>
               <td>
                 <button
                   type="button"
@@ -43,14 +45,14 @@ export function SignInTab({ user, onAct, isBusy }: UserTabProps) {
         {factors.length === 0 ? (
           <p className="soft">None.</p>
         ) : (
-          <Rows label="Second factors" columns={['Factor', 'State', 'Created']} hasActions>
+          <Rows label="Second factors" columns={['Factor', 'State', 'Created']} hasActions isWide>
             {factors.map((factor) => (
               <tr key={factor.id}>
                 <th scope="row">{factorName(factor)}</th>
                 <td>
                   <span className={factor.status === 'verified' ? 'badge on' : 'badge changed'}>{factor.status}</span>
                 </td>
-                <td>
+                <td data-title="Created">
                   <Moment at={factor.created_at} />
                 </td>
                 <td>
