@@ -41,85 +41,118 @@ export function findMetadata(tree: TemplateTree): {
   return { paths: [...paths.values()].filter((path) => path.length > 0), constants: [...constants] };
 }
 
+/** An action whose value is empty, and the nodes beside it. */
+interface EmptyAction {
+  /** Name of the missing variable, without its dot. */
+  readonly name: string;
+  readonly at: number;
+  readonly before: TemplateNode | undefined;
+  readonly behind: TemplateNode | undefined;
+}
+
+/**
+ * The actions that print nothing for want of a variable, in order of the branches. Members of variables, results of functions
+ * and metadata may exist. @param known Variables of the data.
+ */
+export function findEmptyActions(tree: TemplateTree, known: readonly string[]): readonly EmptyAction[] {
+  const finder = new Finder(tree, ([name]) => name, known);
+  finder.list(tree.main, whole);
+  return finder.empty;
+}
+
 type NameOf = (path: readonly string[]) => string | undefined;
 
 function find(tree: TemplateTree, nameOf: NameOf): ReadonlyMap<string, number> {
-  const finder = new Finder(tree, nameOf);
-  finder.list(tree.main, true);
+  const finder = new Finder(tree, nameOf, null);
+  finder.list(tree.main, whole);
   return new Map([...finder.found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Tracks where dot is the whole data. `$` always counts as such: templates called with other data are not searched. */
+/** What is known of a value: it is the whole data, it may be anything, or it is empty because a variable is missing. */
+type Value = 'data' | 'anything' | { readonly missing: string };
+
+interface Scope {
+  readonly dot: Value;
+  /** `$`: the argument of the template. */
+  readonly dollar: Value;
+}
+
+const whole: Scope = { dot: 'data', dollar: 'data' };
+
 class Finder {
   readonly found = new Map<string, number>();
+  readonly empty: EmptyAction[] = [];
   readonly #tree: TemplateTree;
   readonly #seen = new Set<string>();
-
   readonly #nameOf: NameOf;
+  readonly #known: readonly string[] | null;
 
-  constructor(tree: TemplateTree, nameOf: NameOf) {
+  /** @param known Variables of the data; null: no variable is missing. */
+  constructor(tree: TemplateTree, nameOf: NameOf, known: readonly string[] | null) {
     this.#tree = tree;
     this.#nameOf = nameOf;
+    this.#known = known;
   }
 
-  list(nodes: readonly TemplateNode[], dotIsRoot: boolean): void {
-    for (const node of nodes) {
+  list(nodes: readonly TemplateNode[], scope: Scope): void {
+    for (const [index, node] of nodes.entries()) {
       // What stands in a comment is not sent.
-      if (node.kind === 'action' && node.escapers[0] !== leftOut) this.#pipeline(node.pipeline, dotIsRoot);
-      else if (node.kind === 'call') {
-        if (node.pipeline === null) continue;
-        this.#pipeline(node.pipeline, dotIsRoot);
-        if (this.#isRoot(node.pipeline, dotIsRoot)) this.#template(node.name);
+      if (node.kind === 'action' && node.escapers[0] !== leftOut) {
+        const value = this.#pipeline(node.pipeline, scope);
+        if (typeof value !== 'object') continue;
+        this.empty.push({ name: value.missing, at: node.at, before: nodes[index - 1], behind: nodes[index + 1] });
+      } else if (node.kind === 'call') {
+        if (node.pipeline !== null) this.#template(node.name, this.#pipeline(node.pipeline, scope));
       } else if (node.kind === 'if' || node.kind === 'with' || node.kind === 'range') {
-        this.#pipeline(node.pipeline, dotIsRoot);
-        const keepsRoot = node.kind === 'with' && this.#isRoot(node.pipeline, dotIsRoot);
-        this.list(node.list, node.kind === 'if' ? dotIsRoot : keepsRoot);
-        this.list(node.otherwise ?? [], dotIsRoot);
+        const value = this.#pipeline(node.pipeline, scope);
+        const dot = { if: scope.dot, with: value, range: 'anything' } as const;
+        if (typeof value !== 'object') this.list(node.list, { ...scope, dot: dot[node.kind] });
+        this.list(node.otherwise ?? [], scope);
       }
     }
   }
 
-  /** A named template called with the whole data. */
-  #template(name: string): void {
-    if (this.#seen.has(name)) return;
-    this.#seen.add(name);
-    this.list(this.#tree.named.get(name) ?? [], true);
+  #template(name: string, dot: Value): void {
+    const key = JSON.stringify([name, dot]);
+    if (this.#seen.has(key)) return;
+    this.#seen.add(key);
+    this.list(this.#tree.named.get(name) ?? [], { dot, dollar: dot });
   }
 
-  /** Whether a pipeline is `.` or `$`. */
-  #isRoot({ commands }: Pipeline, dotIsRoot: boolean): boolean {
-    const [command, more] = commands;
-    if (command === undefined || more !== undefined || command.operands.length > 1) return false;
-    const [operand] = command.operands;
-    if (operand.kind === 'dot') return dotIsRoot;
-    return operand.kind === 'variable' && operand.name === '$' && operand.path.length === 0;
+  #pipeline({ commands }: Pipeline, scope: Scope): Value {
+    const [values, ...others] = commands.map(({ operands }) => operands.map((one) => this.#operand(one, scope)));
+    const [value, argument] = values ?? [];
+    if (value === undefined || argument !== undefined) return 'anything';
+    if (others.length === 0) return value;
+    // An escaper of an empty value returns an empty value.
+    const areEscapers = commands
+      .slice(1)
+      .every(({ operands: [called] }) => called.kind === 'function' && ['html', 'urlquery'].includes(called.name));
+    return areEscapers && value !== 'data' ? value : 'anything';
   }
 
-  #pipeline(pipeline: Pipeline, dotIsRoot: boolean): void {
-    for (const { operands } of pipeline.commands) for (const operand of operands) this.#operand(operand, dotIsRoot);
-  }
-
-  #operand(operand: Operand, dotIsRoot: boolean): void {
+  #operand(operand: Operand, scope: Scope): Value {
     switch (operand.kind) {
+      case 'dot':
+        return scope.dot;
       case 'field':
-        if (dotIsRoot) this.#add(operand);
-        break;
+        return this.#field(scope.dot, operand);
       case 'variable':
-        if (operand.name === '$') this.#add(operand);
-        break;
+        return operand.name === '$' ? this.#field(scope.dollar, operand) : 'anything';
       case 'chain':
-        if (operand.of.kind === 'pipeline' && this.#isRoot(operand.of, dotIsRoot)) this.#add(operand);
-        this.#operand(operand.of, dotIsRoot);
-        break;
+        return this.#field(this.#operand(operand.of, scope), operand);
       case 'pipeline':
-        this.#pipeline(operand, dotIsRoot);
-        break;
+        return this.#pipeline(operand, scope);
       default:
+        return 'anything';
     }
   }
 
-  #add({ path, at }: { readonly path: readonly string[]; readonly at: number }): void {
+  #field(of: Value, { path, at }: { readonly path: readonly string[]; readonly at: number }): Value {
+    const [member] = path;
+    if (member === undefined || of !== 'data') return of;
     const name = this.#nameOf(path);
     if (name !== undefined && !this.found.has(name)) this.found.set(name, at);
+    return this.#known?.includes(member) === false ? { missing: member } : 'anything';
   }
 }
