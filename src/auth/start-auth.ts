@@ -17,7 +17,7 @@ import type { Observe } from '../shared/observation.ts';
 import { type Tracer, untraced } from '../shared/trace/span.ts';
 import { Background } from './background.ts';
 import { createHooks } from './hooks/call-hook.ts';
-import { createHookSender } from './hooks/send-by-hook.ts';
+import { createHookSender } from './messages/send-by-hook.ts';
 import { sendTestEmail } from './messages/send-now.ts';
 import { AuthError } from './model/auth-error.ts';
 import { createIssuers } from './providers/issuers.ts';

@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHooks } from '../../src/auth/hooks/call-hook.ts';
-import { createHookSender } from '../../src/auth/hooks/send-by-hook.ts';
+import { createHookSender } from '../../src/auth/messages/send-by-hook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import type { DeliveryOutcome } from '../../src/email/outbox/deliveries.ts';
 import { type ClaimedEmail, claimEmails, removeEmail, storeEmail } from '../../src/email/outbox/outbox.ts';

@@ -4,7 +4,7 @@
  */
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createHooks } from '../../src/auth/hooks/call-hook.ts';
-import { createHookSender } from '../../src/auth/hooks/send-by-hook.ts';
+import { createHookSender } from '../../src/auth/messages/send-by-hook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { OutboxWorker } from '../../src/email/outbox/outbox-worker.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';

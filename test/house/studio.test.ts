@@ -28,7 +28,7 @@ test('an export of the studio has a doc comment', () => {
   expect(bare).toEqual([]);
 });
 
-test('a page of the studio imports no other page, what is shared imports no page and no component, and the server only gives types, the tables of emails, arguments and error codes, language tags, the life of access tokens, SQL names, texts on one line and what it makes of access', () => {
+test('a page of the studio imports no other page, what is shared imports no page and no component, and the server only gives types, the tables of emails, arguments and error codes, language tags, the life of access tokens, SQL names, texts on one line, words of a shell and what it makes of access', () => {
   const given = [
     'src/auth/model/auth-error.ts',
     'src/config/auth/email-kinds.ts',
@@ -40,6 +40,7 @@ test('a page of the studio imports no other page, what is shared imports no page
     'src/shared/errors.ts',
     'src/shared/language-tag.ts',
     'src/shared/one-line.ts',
+    'src/shared/quote-for-shell.ts',
   ];
   const isGiven = (file: string, isType: boolean) => given.includes(file) || (isType && placeOf(file) === 'server');
   const problems = modules.flatMap(({ path, text }) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { shellText } from '../../src/studio/app/shared/client-code.ts';
+import { quoteForShell } from '../../src/shared/quote-for-shell.ts';
 import { serviceKey } from '../support/http.ts';
 import { faultsInBothLooks, picture, startStudio, type TestStudio } from './studio.ts';
 
@@ -103,5 +103,5 @@ test('the page has no fault that axe-core finds, and fits, in the light and on a
 });
 
 test.each(["it's", '$HOME `id` "x" \\ \\\\', "''\n'"])('a shell reads a text as it is: %j', async (text) => {
-  expect(await runShell(`printf %s ${shellText(text)}`)).toBe(text);
+  expect(await runShell(`printf %s ${quoteForShell(text)}`)).toBe(text);
 });

@@ -572,9 +572,7 @@ test('a partial is added, seen by itself and in emails; a change that breaks ema
 
   page.on('dialog', (dialog) => void dialog.accept());
   await chooseAction(page, 'Remove partial');
-  await refused
-    .getByText('Magic link: Body, line 1, column 23: no such template "sign"')
-    .waitFor();
+  await refused.getByText('Magic link: Body, line 1, column 23: no such template "sign"').waitFor();
   await studio.patch(Object.fromEntries(users.map((field) => [field, null])));
   await chooseAction(page, 'Remove partial');
   await page.getByRole('heading', { name: 'Layout' }).waitFor();

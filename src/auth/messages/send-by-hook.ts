@@ -1,9 +1,13 @@
-/** Sends emails through the hook `send_email`: facts of an email -> payload of the hook. */
+/** Sends emails through the hook `send_email`: in the transaction of a request, or those of the outbox outside one. */
 import { emailKinds } from '../../config/auth/email-kinds.ts';
 import type { HookEmail, HookEmailData } from '../../email/message/hook-email.ts';
 import type { MessageData } from '../../email/message/message.ts';
 import { deliveryOf } from '../../email/outbox/deliveries.ts';
+import type { SendByHook } from '../../email/outbox/send-from-outbox.ts';
+import { EmailError } from '../../email/transport/email-error.ts';
 import { toUserJson } from '../answers/user-json.ts';
+import type { Hooks } from '../hooks/call-hook.ts';
+import { HookError } from '../hooks/hook-error.ts';
 import { newWebhookId } from '../hooks/post-webhook.ts';
 import type { User } from '../model/user.ts';
 import { askHook } from '../steps/ask-hook.ts';
@@ -82,4 +86,18 @@ function toHookEmail(
 ): HookEmail {
   const email_data = { ...nothing, redirect_to: redirectTo, site_url: authUrl, ...facts };
   return { kind, id: newWebhookId(), payload: { user: toUserJson(user), email_data } };
+}
+
+/** Sends emails of the outbox. Its failures are those of a mail server: a refusal is final, all others are tried again. */
+export function createHookSender(hooks: Hooks): SendByHook {
+  return async (config, { id, payload }) => {
+    try {
+      await hooks.ask(null, { name: 'send_email', config, payload, ...(id !== undefined && { id }) });
+    } catch (error) {
+      if (!(error instanceof HookError)) throw error;
+      // Without a reason for the log, the hook refused deliberately.
+      if (error.reason === null) throw new EmailError('message_refused', 'the hook refused it');
+      throw new EmailError('try_later', `the hook failed: ${error.reason}`);
+    }
+  };
 }

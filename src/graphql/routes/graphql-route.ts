@@ -14,7 +14,6 @@ import { reportCounts } from '../../server/connection/report-counts.ts';
 import { acceptsHtml, answerTypeOf, type RequestType, requestTypeOf } from '../../server/media-types.ts';
 import type { Hook } from '../../server/parts.ts';
 import { graphqlMethods, graphqlPath } from '../../server/paths.ts';
-import { refuseMethod } from '../../server/refuse-method.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Answer, GraphQLRequest } from '../execute/executor.ts';
 import { type EventStreams, sendOnce } from './event-stream.ts';
@@ -69,8 +68,10 @@ export function registerGraphqlRoutes(
   app.route({
     method: ['PUT', 'PATCH', 'DELETE'],
     url: graphqlPath,
-    handler: (_request, reply) =>
-      refuseMethod(reply, graphqlMethods, 'Send GraphQL requests with POST, or queries with GET.'),
+    handler: (_request, reply) => {
+      reply.header('allow', graphqlMethods);
+      throw new PublicError('METHOD_NOT_ALLOWED', 'Send GraphQL requests with POST, or queries with GET.');
+    },
   });
 }
 

@@ -1,5 +1,6 @@
 /** Programs that run an operation, for the clients that people use: complete, to be pasted and run. */
 import { Kind, parse, print, visit } from 'graphql';
+import { quoteForShell } from '../../../shared/quote-for-shell.ts';
 
 /** A client. */
 export type ClientName = (typeof clients)[number]['name'];
@@ -39,21 +40,16 @@ export function codeOf(client: ClientName, call: Call): string {
   return { curl, 'supabase-js': supabase, 'graphql-request': request, apollo, urql, relay, python }[client](call);
 }
 
-/** A text in single quotes of a shell. */
-export function shellText(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
-
 function curl({ url, anonKey, caller, query }: Call): string {
   const headers = {
-    anon: [shellText(`apikey: ${anonKey}`)],
-    user: [shellText(`apikey: ${anonKey}`), '"Authorization: Bearer $ACCESS_TOKEN"'],
+    anon: [quoteForShell(`apikey: ${anonKey}`)],
+    user: [quoteForShell(`apikey: ${anonKey}`), '"Authorization: Bearer $ACCESS_TOKEN"'],
     service: ['"apikey: $SERVICE_KEY"'],
   }[caller];
   return [
-    `curl -sS ${shellText(`${url}/graphql/v1`)}`,
+    `curl -sS ${quoteForShell(`${url}/graphql/v1`)}`,
     ...[...headers, "'Content-Type: application/json'"].map((header) => `  -H ${header}`),
-    `  -d ${shellText(JSON.stringify({ query: onOneLine(query) }))}`,
+    `  -d ${quoteForShell(JSON.stringify({ query: onOneLine(query) }))}`,
   ].join(' \\\n');
 }
 

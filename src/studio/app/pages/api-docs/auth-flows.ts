@@ -1,5 +1,5 @@
 /** The ways to sign in, and what follows: each as programs to be pasted. Other clients of GraphQL leave this to supabase-js. */
-import { shellText } from '../../shared/client-code.ts';
+import { quoteForShell } from '../../../../shared/quote-for-shell.ts';
 
 /** Who shows these. */
 export type AuthClient = 'supabase-js' | 'curl';
@@ -136,10 +136,10 @@ console.dir({ data, error }, { depth: null });
 function curl({ path, body, method, isOwn = false }: AuthStep, { url, anonKey }: Place): string {
   // Within double quotes the shell puts the value in.
   const given = JSON.stringify(body);
-  const data = given?.includes('$') ? `"${given.replaceAll('"', '\\"')}"` : shellText(given ?? '');
+  const data = given?.includes('$') ? `"${given.replaceAll('"', '\\"')}"` : quoteForShell(given ?? '');
   return [
-    `curl -sS ${method === 'PUT' ? '-X PUT ' : ''}${body === null && method === undefined ? '-X POST ' : ''}${shellText(`${url}/auth/v1/${path}`)}`,
-    `  -H ${shellText(`apikey: ${anonKey}`)}`,
+    `curl -sS ${method === 'PUT' ? '-X PUT ' : ''}${body === null && method === undefined ? '-X POST ' : ''}${quoteForShell(`${url}/auth/v1/${path}`)}`,
+    `  -H ${quoteForShell(`apikey: ${anonKey}`)}`,
     ...(isOwn ? ['  -H "Authorization: Bearer $ACCESS_TOKEN"'] : []),
     ...(body === null ? [] : ["  -H 'Content-Type: application/json'", `  -d ${data}`]),
   ].join(' \\\n');

@@ -363,11 +363,6 @@ export const settingsSections: readonly SettingsSection[] = [
   },
 ];
 
-/** Texts and translations of emails and of their page, which the page Emails edits. */
-export function isTemplate(name: string): boolean {
-  return /^mailer_(subjects_|templates_(?!lenient)|layout_content$|partials$)/.test(name);
-}
-
 /** `email_changed` as `Email changed`. */
 function sentence(name: string): string {
   const words = name.replaceAll('_', ' ').replace('mfa factor', 'second factor');
