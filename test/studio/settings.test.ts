@@ -129,6 +129,15 @@ test('a search finds settings by label, name and help, and the address keeps it'
   expect(await page.getByRole('switch').count()).toBe(1);
   await page.reload();
   await page.getByRole('switch', { name: 'Refuse leaked passwords' }).waitFor();
+  await page.getByLabel('Search settings').fill('sign-up');
+  const block = page.locator('.setting', { has: page.getByRole('switch', { name: 'Block sign-ups' }) });
+  await block.getByText('Off', { exact: true }).waitFor();
+  // The section is called "Sign-up and sign-in", which says nothing of this one.
+  expect(await page.getByRole('switch', { name: 'Anonymous sign-in' }).count()).toBe(0);
+  await block.getByRole('switch').check();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await block.getByText('Stored in the database').waitFor();
+  expect((await studio.config()).disable_signup).toBe(true);
   await page.getByLabel('Search settings').fill('external_github_client_id');
   await page.getByRole('textbox', { name: 'Client ID' }).waitFor();
   await page.getByLabel('Search settings').fill('rotate');

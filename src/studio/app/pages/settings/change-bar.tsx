@@ -23,7 +23,7 @@ export function ChangeBar({ stored }: { readonly stored: StoredSettings }) {
     void run(async () => {
       const result = await saveChanges();
       if (result.kind !== 'saved') return;
-      setSaved({ text: `${countOf(result.count)} saved. New requests use them.`, warnings: result.warnings });
+      setSaved({ text: `${countOf(result.count)} saved. In use from the next request on.`, warnings: result.warnings });
     });
   };
   const wrong = Object.keys(told).filter((name) => name !== '');

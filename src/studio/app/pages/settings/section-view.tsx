@@ -88,15 +88,18 @@ function Card({ section, group, stored }: GroupProps & { readonly section: strin
   );
 }
 
-/** What a search finds in names, labels and help, and what is done on the page beside fields. */
+/** What a search finds in names, labels and help, else in titles of sections; and what is done on the page beside fields. */
 export function FoundSettings({ wanted, stored }: { readonly wanted: string; readonly stored: StoredSettings }) {
   const words = wanted.toLowerCase().split(/\s+/);
   const has = (text: string): boolean => words.every((word) => text.toLowerCase().includes(word));
   const tasks = settingsTasks.filter((task) => has(`${task.title} ${task.words}`));
-  const found = [...fieldPlaces.values()].filter(({ section, group, field }) => {
-    const help = stored.fields.get(field.name)?.description ?? '';
-    return has(`${field.name} ${field.label} ${help} ${section.title} ${group.title}`);
-  });
+  const places = [...fieldPlaces.values()];
+  const ownText = ({ field: { name, label } }: FieldPlace) =>
+    `${name} ${label} ${stored.fields.get(name)?.description ?? ''}`;
+  const own = places.filter((place) => has(ownText(place)));
+  // The words of a title are those of all its fields.
+  const inTitles = (place: FieldPlace) => has(`${ownText(place)} ${place.section.title} ${place.group.title}`);
+  const found = own.length > 0 ? own : places.filter(inTitles);
   if (found.length + tasks.length === 0) {
     return (
       <Empty title="No setting has these words">

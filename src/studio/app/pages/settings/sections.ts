@@ -100,7 +100,7 @@ export const settingsSections: readonly SettingsSection[] = [
         ['api_max_request_duration', 'Longest request', 'seconds'],
         ['security_sb_forwarded_for_enabled', 'Client address from a proxy'],
         ['security_jwt_aud_header_enabled', 'Audience from a header'],
-        ['audit_log_disable_postgres', 'Switch the audit log off'],
+        ['audit_log_disable_postgres', 'Stop the audit log'],
       ),
       inert('db_max_pool_size', 'db_max_pool_size_unit'),
     ],
@@ -111,7 +111,7 @@ export const settingsSections: readonly SettingsSection[] = [
     groups: [
       group(
         'Accounts',
-        ['disable_signup', 'Switch sign-up off'],
+        ['disable_signup', 'Block sign-ups'],
         ['external_anonymous_users_enabled', 'Anonymous sign-in'],
         ['security_manual_linking_enabled', 'Linking of identities by users'],
       ),

@@ -69,12 +69,10 @@ export function SettingRow({ setting: { name, label, unit }, stored }: SettingRo
   );
 }
 
-const origins = { default: 'Default', start: 'Start value', stored: 'Stored' } as const;
-
-const hints = {
-  default: 'Nothing sets it.',
-  start: 'From the file, the environment or a flag of the gateway.',
-  stored: 'Stored in the database by the management API or the studio.',
+const origins = {
+  default: 'Default',
+  start: 'From the file, the environment or a flag',
+  stored: 'Stored in the database',
 } as const;
 
 interface OriginProps {
@@ -90,9 +88,7 @@ function Origin({ field, draft, mayWrite }: OriginProps) {
   return (
     <p className="origin row small">
       {draft === undefined ? (
-        <span className="soft" title={hints[origin]}>
-          {origins[origin]}
-        </span>
+        <span className="soft">{origins[origin]}</span>
       ) : (
         <span className="badge changed">Not saved</span>
       )}
