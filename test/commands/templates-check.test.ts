@@ -352,7 +352,7 @@ test('a subject that mail programs would cut is warned of; its variables do not 
 describe('a comment', () => {
   test('a comment switches off the checks that it names, in its text', async () => {
     const image = '<img src="http://a.test/x.png">';
-    expect(namesIn(`${link}${image}`)).toEqual(['1:50 http-image', '1:40 missing-alt']);
+    expect(namesIn(`${link}${image}`)).toEqual(['1:40 missing-alt', '1:50 http-image']);
     expect(namesIn(`{{/* check: ignore missing-alt */}}${link}${image}`)).toEqual(['1:85 http-image']);
     expect(namesIn(`${link}${image}{{- /* check: ignore missing-alt, http-image */ -}}`)).toEqual([]);
     const empty = '{{/* check: ignore dead-link empty-variable unclosed-tag */}}<a href="{{ .X }}">{{ .Token }}';

@@ -1,6 +1,6 @@
 /** The names of the checks of templates, and the comments that switch them off: `check: ignore NAME`. */
 import { nearestName } from '../../config/nearest-name.ts';
-import type { DoubtfulKind } from './doubtful-markup.ts';
+import type { MarkupKind } from './email-markup.ts';
 
 /** A check of a template. */
 export type CheckName = (typeof checkNames)[number];
@@ -11,7 +11,7 @@ export const checkNames = [
   'plain-variable', 'placeholder', 'unclosed-tag', 'unquoted-href', 'missing-alt', 'http-image', 'image-address', 'script', 'form',
   'external-style', 'word-markup', 'conditional-comment', 'unsupported', 'contrast', 'size', 'long-subject',
   'language-variables', 'unknown-language', 'switched-off', 'whole-page', 'unknown-check',
-] as const satisfies readonly (DoubtfulKind | string)[]; // biome-ignore format: a list
+] as const satisfies readonly (MarkupKind | string)[]; // biome-ignore format: a list
 
 interface IgnoredName {
   readonly name: string;

@@ -14,14 +14,13 @@ import { Places } from './broken-links.ts';
 import { ignoredNames, unknownCheck } from './check-names.ts';
 import type { CheckedConfig } from './checked-config.ts';
 import { describeFault } from './describe-fault.ts';
-import { findDoubtfulMarkup } from './doubtful-markup.ts';
-import { readEmailMarkup } from './email-markup.ts';
+import { type ReadMarkup, readEmailMarkup } from './email-markup.ts';
 import { findEmptyLinks } from './empty-links.ts';
 import { findingAt, findingOnWhole, type TemplateFinding } from './finding.ts';
 import { differentVariables, shorten } from './language-variables.ts';
 import { maxText } from './longest-text.ts';
 import { meantVariable } from './meant-variable.ts';
-import { findDeadAddresses, findPlainVariables, type PlainText } from './plain-variables.ts';
+import { findPlainVariables, type PlainText } from './plain-variables.ts';
 import { variablesThatAct } from './template-samples.ts';
 import {
   brokenLinksIn,
@@ -142,7 +141,8 @@ function allMistakesIn(
 ): Mistakes {
   const { template, part, email } = tried;
   const { source, tree } = template;
-  const { brokenLinks, warnings } = plainTextOf(template, tried);
+  const markup = part === 'content' ? readEmailMarkup(source, config.mailer_keep_conditional_comments) : null;
+  const { brokenLinks, warnings } = plainTextOf(template, email, markup);
   const act = variablesThatAct(email);
   const empty =
     part === 'content' && act.length > 0
@@ -154,7 +154,7 @@ function allMistakesIn(
   const noLink = isLost
     ? [findingOnWhole(`the email shows none of ${listed(act)}, so recipients cannot continue`, 'no-link')]
     : [];
-  const body = part === 'content' ? inBody(tried, trials, { config, isLost }) : { warnings: [], dead: [] };
+  const body = markup === null ? { warnings: [], dead: [] } : inBody(tried, trials, { config, isLost, markup });
   const deadEnds = [
     ...empty.map(({ name, at }) => {
       const length = source.slice(at).search(/[\s|)}]|$/);
@@ -228,25 +228,26 @@ const carriesToken = /\.(?:ConfirmationURL|TokenHash|Token)\b|\{\{-?\s*(?:templa
 function inBody(
   tried: TemplateField & { readonly template: Template },
   trials: RenderedSamples,
-  { config, isLost }: { readonly config: CheckedConfig; readonly isLost: boolean },
+  {
+    config,
+    isLost,
+    markup: { found, links },
+  }: { readonly config: CheckedConfig; readonly isLost: boolean; readonly markup: ReadMarkup },
 ): LinkFindings {
   const { source } = tried.template;
-  const { found, links } = readEmailMarkup(source);
-  const doubtful = findDoubtfulMarkup(source, config.mailer_keep_conditional_comments);
   const { warnings, dead } = brokenLinksIn(tried, trials, { config, places: new Places(source, links) });
   const lacking = (variablesThatAct(tried.email).length === 0 ? [] : links)
     .filter(({ address }) => toSite.test(address) && !carriesToken.test(address))
     .filter(({ address }) => isLost || asksForToken.test(address))
     .slice(0, maxPlaces);
-  const markup = [
-    ...doubtful.map((place) => findingAt(source, place, place.message, place.kind)),
+  const told = [
     ...lacking.map(({ address, at }) => {
       const what = 'the link goes to the site without a token: write {{ .ConfirmationURL }}, or add {{ .TokenHash }}';
       return findingAt(source, { at, length: address.length }, what, 'link-without-token');
     }),
     ...found.map((place) => findingAt(source, place, place.message, place.kind)),
   ];
-  return { warnings: [...markup, ...warnings], dead };
+  return { warnings: [...told, ...warnings], dead };
 }
 
 function wholePage(source: string): TemplateFinding {
@@ -274,8 +275,9 @@ function ofLength({ source, tree }: Template, part: TemplatePart): readonly Temp
 const maxPlaces = 20;
 
 /** Links to plain text (`brokenLinks` if they contain a variable without its braces), and other such variables. */
-function plainTextOf({ source }: Template, { part, email }: TemplateField) {
-  const addresses = part !== 'content' ? [] : findDeadAddresses(source);
+function plainTextOf({ source }: Template, email: EmailKind, markup: ReadMarkup | null) {
+  const dead = (markup?.links ?? []).filter(({ isDead }) => isDead);
+  const addresses = dead.map(({ address, at }): PlainText => ({ text: address, at }));
   const variables = outside(addresses, findPlainVariables(source)).slice(0, maxPlaces);
   const isBroken = ({ text }: PlainText) => variablesThatAct(email).length > 0 && !['', '#'].includes(text.trim());
   const links = (chosen: readonly PlainText[]) =>

@@ -1,6 +1,6 @@
 /**
- * Finds markup that is valid and does not do in an email what it does on a web page: images without a text, addresses
- * without quotes, style sheets elsewhere, what mail programs do not support, and text that is hard to read.
+ * Finds markup that does not do in an email what it does on a web page, text that is hard to read, and placeholders of
+ * other systems, which would be sent literally.
  *
  * Reads each character a fixed number of times, because the text is untrusted.
  */
@@ -10,27 +10,36 @@ import { OpenElements } from '../markup/open-elements.ts';
 import { type Declaration, readCss } from '../markup/read-css.ts';
 import { attributeOf, readMarkup, type StartTag } from '../markup/read-markup.ts';
 import { contrast } from '../message/brand.ts';
-import { hideActions } from './plain-variables.ts';
+import { hideActions, hideUnseen, isDeadAddress } from './plain-variables.ts';
 import { unsupportedDeclaration, unsupportedElement } from './unsupported-markup.ts';
 
-type MarkupKind = 'unquoted-href' | 'missing-alt' | 'external-style' | 'unsupported' | 'contrast';
+/** Kinds of it, which are names of checks. */
+export type MarkupKind =
+  | 'script' | 'form' | 'word-markup' | 'http-image' | 'image-address' | 'relative-link' | 'conditional-comment'
+  | 'placeholder' | 'unclosed-tag' | 'unquoted-href' | 'missing-alt' | 'external-style' | 'unsupported' | 'contrast'; // biome-ignore format: a list
 
-/** A part of the source with its finding. */
-interface EmailMarkup {
-  readonly kind: MarkupKind;
-  readonly message: string;
+interface Place {
   /** Offset into the source, in UTF-16 units. */
   readonly at: number;
   readonly length: number;
+}
+
+/** A part of the source with its finding. */
+interface EmailMarkup extends Place {
+  readonly kind: MarkupKind;
+  readonly message: string;
 }
 
 /** An address of a link, with its actions. */
 export interface LinkAddress {
   readonly address: string;
   readonly at: number;
+  /** It leads nowhere. */
+  readonly isDead: boolean;
 }
 
-interface ReadMarkup {
+/** What is in a body. */
+export interface ReadMarkup {
   /** In the order of the source. */
   readonly found: readonly EmailMarkup[];
   readonly links: readonly LinkAddress[];
@@ -39,35 +48,57 @@ interface ReadMarkup {
 /** Places of each kind; a source may have any number. */
 const maxPlaces = 20;
 
-/** Reads the body of an email. */
-export function readEmailMarkup(source: string): ReadMarkup {
-  const reader = new MarkupReader(source);
+/** Reads the body of an email. @param keepsConditional Whether comments for Outlook are sent. */
+export function readEmailMarkup(source: string, keepsConditional: boolean): ReadMarkup {
+  const reader = new MarkupReader(source, keepsConditional);
   reader.run();
   return { found: reader.found.sort((a, b) => a.at - b.at), links: reader.links };
 }
 
 /** The ratio of WCAG 2 for text of usual size. */
 const minContrast = 4.5;
+/** Tags without which the rest of the email looks, or acts, as what they mark. */
+const marking = ['a', 'b', 'strong', 'em', 'i', 'u', 'h1', 'h2', 'h3'];
+/** Elements that show something else, which mail programs leave out. */
+const removed = ['iframe', 'object', 'embed'];
+/** Pieces of a name cannot overlap: with several ways to match them, a mismatch would take exponential time. */
+const placeholder =
+  /\*\|[\w:. ]{1,60}\|\*|%%[a-z]\w{1,60}%%|%[a-z][a-z\d]{0,40}(?:[._]+[a-z\d]{1,40})+_*%|(?<![\w%])%[a-z]{3,40}%(?![\w%])|\[\[\s?[a-z][\w.]{0,60}\s?\]\]|\$\{\s?[a-z][\w.]{0,60}\s?\}|<%=?\s?[\w.@]{1,60}\s?%>|\{%-?\s?[a-z][^%{}]{0,60}%\}/gi;
+
+interface OpenTag {
+  readonly at: number;
+  /** Where the next one of its name begins. */
+  next: number | null;
+}
+
 class MarkupReader {
   readonly found: EmailMarkup[] = [];
   readonly links: LinkAddress[] = [];
   readonly #source: string;
   readonly #text: string;
-  readonly #counts = new Map<string, number>();
+  readonly #keepsConditional: boolean;
+  readonly #counts = new Map<MarkupKind, number>();
+  readonly #marks = new Map<string, OpenTag[]>(marking.map((name) => [name, []]));
   /** With their background as `#rrggbb`; null: not known. */
   readonly #open = new OpenElements<string | null>();
 
-  constructor(source: string) {
+  constructor(source: string, keepsConditional: boolean) {
     this.#source = source;
     this.#text = hideActions(source);
+    this.#keepsConditional = keepsConditional;
   }
 
   run(): void {
     readMarkup(this.#text, (piece) => {
-      if (piece.kind === 'start') this.#tag(piece);
-      else if (piece.kind === 'end') this.#open.close(piece.name);
-      else if (piece.kind === 'text' && piece.inside === 'style') this.#styleSheet(piece);
+      if (piece.kind === 'comment') this.#comment(piece);
+      else if (piece.kind === 'start') this.#tag(piece);
+      else if (piece.kind === 'end') {
+        this.#open.close(piece.name);
+        this.#marks.get(piece.name)?.pop();
+      } else if (piece.inside === 'style') this.#styleSheet(piece);
     });
+    this.#placeholders();
+    for (const [name, tags] of this.#marks) for (const tag of tags.slice(0, maxPlaces)) this.#unclosed(name, tag);
   }
 
   #tag(tag: StartTag): void {
@@ -76,6 +107,7 @@ class MarkupReader {
     // An action between the attributes may write it.
     if (name === 'img' && attributeOf(tag, 'alt') === undefined && !tag.hasActions)
       this.#add('missing-alt', place, 'the image has no alt: write what it shows, or alt="" if it only decorates');
+    if (!isDataScript(tag)) this.#neverWorks(tag, place);
     if (name === 'a') this.#link(tag);
     if (name === 'link' && /stylesheet/i.test(attributeOf(tag, 'rel')?.value ?? ''))
       this.#add('external-style', place, 'mail programs load no style sheet: write its rules into a <style>');
@@ -91,10 +123,95 @@ class MarkupReader {
     const href = attributeOf(tag, 'href');
     if (href === undefined) return;
     const address = this.#source.slice(href.at, href.at + href.value.length);
-    this.links.push({ address, at: href.at });
+    this.links.push({ address, at: href.at, isDead: isDeadAddress(href.value) });
+    this.#unreachable(href.value, { at: href.at, length: address.length });
     if (href.isQuoted || address === '') return;
     const what = `the address of the link has no quotes, so a blank in it would end it: write href="${address.slice(0, 80)}"`;
     this.#add('unquoted-href', { at: href.at, length: address.length }, what);
+  }
+
+  #unclosed(name: string, { at, next }: OpenTag): void {
+    // One in each branch may share an end.
+    if (/\{\{-?\s*else\b/.test(this.#source.slice(at, next ?? this.#text.length))) return;
+    const what = name === 'a' ? 'the rest of the email is a link' : 'the rest of the email looks like it';
+    this.#add(
+      'unclosed-tag',
+      { at, length: name.length + 1 },
+      `the <${name}> is never closed, so ${what}: write </${name}>`,
+    );
+  }
+
+  #neverWorks({ name: tag, at, attributes, isClosed }: StartTag, place: Place): void {
+    if (tag === 'script') this.#add('script', place, 'scripts never run in an email: remove the <script>');
+    else if (tag === 'form')
+      this.#add('form', place, 'most mail programs send no forms: link to a page that has the <form>');
+    else if (removed.includes(tag))
+      this.#add('script', place, `mail programs remove the <${tag}>: link to the page that has it`);
+    else if (/^[ovw]:/.test(tag)) {
+      if (!this.#counts.has('word-markup'))
+        this.#add('word-markup', place, `<${tag}> comes from Microsoft Word: paste the text without its formatting`);
+    }
+    const open = this.#marks.get(tag);
+    if (open !== undefined && !isClosed) {
+      const last = open.at(-1);
+      if (last !== undefined) last.next ??= at;
+      open.push({ at, next: null });
+    }
+    for (const { name, nameAt, value, at: from } of attributes) {
+      if (/^on[a-z]{3,}$/.test(name)) {
+        const named = { at: nameAt, length: name.length };
+        this.#add('script', named, `scripts never run in an email: remove ${name}`);
+      } else if (tag === 'img' && name === 'src') this.#image(value, from);
+    }
+  }
+
+  #image(address: string, at: number): void {
+    const text = address.trim();
+    const place = { at, length: address.length };
+    const shown = this.#source.slice(at, at + Math.min(address.length, 80));
+    if (text.startsWith('\0') || /^(?:https|cid|data):/i.test(text)) return;
+    if (/^http:/i.test(text))
+      this.#add('http-image', place, `many mail programs show images from https addresses only: ${shown}`);
+    else if (/^(?:file:|[a-z]:[\\/])/i.test(text))
+      this.#add(
+        'image-address',
+        place,
+        `${shown} is a file of your computer, so recipients see no image: put it on a web server`,
+      );
+    else if (text === '')
+      this.#add('image-address', { at: at - 1, length: 1 }, 'the image has no address, so recipients see none');
+    else
+      this.#add(
+        'image-address',
+        place,
+        `${shown} is no web address, so recipients see no image: write it in full, with https://`,
+      );
+  }
+
+  #unreachable(address: string, place: Place): void {
+    const text = address.trim();
+    if (/^javascript:/i.test(text))
+      this.#add('script', place, 'scripts never run in an email: link to a page that has it');
+    if (!/^(?:\/|\.\.?\/|www\.)/i.test(text)) return;
+    const shown = this.#source.slice(place.at, place.at + Math.min(place.length, 80));
+    const what = `${shown} is no web address, so the link leads nowhere: write it in full, with https://`;
+    this.#add('relative-link', place, what);
+  }
+
+  #comment({ at, end }: { readonly at: number; readonly end: number }): void {
+    if (this.#keepsConditional || this.#counts.has('conditional-comment')) return;
+    const piece = this.#text.slice(at, end);
+    if (!/^<!--\[if\b/i.test(piece)) return;
+    const length = piece.search(/\]>|$/) + 2;
+    const what = 'comments for Outlook are left out of the email: to send them, set mailer_keep_conditional_comments';
+    this.#add('conditional-comment', { at, length }, what);
+  }
+
+  #placeholders(): void {
+    for (const { 0: all, index: at } of hideUnseen(this.#text).matchAll(placeholder)) {
+      const what = `${all} is a placeholder of another system and is sent as it stands: write {{ .Email }} or {{ .Data.name }}`;
+      this.#add('placeholder', { at, length: all.length }, what);
+    }
   }
 
   #styleSheet({ at, end }: { readonly at: number; readonly end: number }): void {
@@ -146,11 +263,6 @@ class MarkupReader {
   }
 }
 
-interface Place {
-  readonly at: number;
-  readonly length: number;
-}
-
 /** Undefined: not declared; null: not known. */
 function declaredColors(declarations: readonly Declaration[]): { color?: string | null; background?: string | null } {
   const colors: { color?: string | null; background?: string | null } = {};
@@ -176,4 +288,9 @@ function literalColor(value: readonly CSSToken[]): string | null {
   const digits = first[0] === TokenType.Hash ? first[4].value.toLowerCase() : '';
   if (/^[0-9a-f]{6}$/.test(digits)) return `#${digits}`;
   return /^[0-9a-f]{3}$/.test(digits) ? `#${digits.replace(/./g, '$&$&')}` : null;
+}
+
+/** Data for mail programs, such as the actions of Gmail. */
+function isDataScript(tag: StartTag): boolean {
+  return tag.name === 'script' && /^\s*application\/ld\+json\b/i.test(attributeOf(tag, 'type')?.value ?? '');
 }

@@ -1,7 +1,4 @@
-/**
- * Finds variables that are plain text because braces are missing, and links whose address is plain text that leads
- * nowhere. Reads each character once, because the text is untrusted.
- */
+/** Finds variables that are plain text because braces are missing. Reads each character once, because the text is untrusted. */
 import { tokenize } from '../engine/parse/tokenize.ts';
 import { readMarkup } from '../markup/read-markup.ts';
 
@@ -28,18 +25,8 @@ export function findPlainVariables(source: string): readonly (PlainText & { read
   });
 }
 
-/** Addresses of links (`<a href>`) that lead nowhere: empty ones, `#`, and variables without their braces. */
-export function findDeadAddresses(source: string): readonly PlainText[] {
-  const found: PlainText[] = [];
-  readMarkup(hideActions(source), (piece) => {
-    if (piece.kind !== 'start' || piece.name !== 'a') return;
-    for (const { name, value, at } of piece.attributes)
-      if (name === 'href' && isDead(value)) found.push({ text: source.slice(at, at + value.length), at });
-  });
-  return found;
-}
-
-function isDead(address: string): boolean {
+/** Whether the address of a link leads nowhere: an empty one, `#`, and a variable without its braces. @param address As `hideActions` leaves it. */
+export function isDeadAddress(address: string): boolean {
   // Braces in an address, as mail programs and editors encode them.
   const text = address.replace(/%7B/gi, '{').replace(/%7D/gi, '}').replace(/%20/g, ' ').trim();
   if (text === '' || text === '#') return true;
