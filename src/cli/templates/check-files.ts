@@ -16,7 +16,6 @@ import { isBuiltInText } from '../../email/message/choose-texts.ts';
 import { noteOnText } from '../../management/change-note.ts';
 import { isObject } from '../../shared/json.ts';
 import { type CommandContext, CommandError, failCommand, flagText, resolveTypedPath } from '../shared/command.ts';
-import { lostLanguages, ownEmails } from './built-in-translations.ts';
 import {
   layoutField,
   nameOfText,
@@ -40,10 +39,6 @@ export async function checkFiles(context: CommandContext, usual: string): Promis
   const warnings = [...found, ...strange];
   for (const line of [...errors, ...warnings]) context.print(line);
   const count = (many: readonly string[], word: string) => `${many.length} ${word}${many.length === 1 ? '' : 's'}`;
-  for (const email of ownEmails(texts)) {
-    const languages = lostLanguages(email, {}, texts);
-    if (languages.length > 0) context.note(`${email}: readers of ${languages.join(', ')} get your text, too.`);
-  }
   if (isPartial) context.note('The emails are checked once these errors are corrected.');
   context.note(`${texts.size} texts: ${count(errors, 'error')}, ${count(warnings, 'warning')}.`);
   return errors.length > 0 || (context.flags.strict === true && warnings.length > 0) ? 1 : 0;
