@@ -433,6 +433,8 @@ test('the lines of a new row are numbered, a row chosen by its key rules out a n
   expect(await number(2).inputValue()).toBe('');
   await lines.nth(2).getByRole('button', { name: 'Remove' }).click();
   await number(1).fill('6');
+  // No related row would bring it.
+  expect(await lines.nth(1).getByRole('button', { name: 'Leave out of lineNo' }).count()).toBe(0);
   // Neither a year nor a key of another table counts lines.
   for (const [table, field] of [
     ['SaleYear', 'year'],
@@ -450,9 +452,9 @@ test('the lines of a new row are numbered, a row chosen by its key rules out a n
   await form.getByRole('button', { name: 'Insert', exact: true }).click();
   await page.getByText(/^Inserted Sale \d+ with 2 related rows\.$/).waitFor();
   const panel = page.getByRole('complementary', { name: /^Sale \d+$/ });
-  await panel.getByRole('link', { name: '4', exact: true }).waitFor();
+  await panel.getByRole('link', { name: 'lineNo 4', exact: true }).waitFor();
   expect(await violations(page)).toEqual([]);
-  await panel.getByRole('link', { name: '6 · Tent' }).click();
+  await panel.getByRole('link', { name: 'lineNo 6 · Tent' }).click();
   await page.getByRole('complementary', { name: /^SaleLine \d+~6$/ }).waitFor();
   expect(
     await studio.database.query('select buyer_id, line_no, item from sale_line join sale on id = sale_id'),
@@ -712,12 +714,14 @@ test('a view is copied as GraphQL that runs as it stands, and saved as CSV and J
     const [file] = await Promise.all([page.waitForEvent('download'), choose(title)]);
     return readFileSync((await file.path())!, 'utf8');
   };
-  const rows = JSON.parse(await saved('Save all as JSON')) as Record<string, unknown>[];
+  const rows = JSON.parse(await saved('Save as JSON (all that match)')) as Record<string, unknown>[];
   expect(rows).toHaveLength(count);
   expect(rows[0]).toMatchObject({ status: 'active', tags: expect.any(Array) });
-  const csv = (await saved('Save all as CSV')).split('\r\n');
+  const csv = (await saved('Save as CSV (all that match)')).split('\r\n');
   expect(csv).toHaveLength(count + 2);
   expect(csv[0]).toMatch(/^id,categoryId,sku,name/);
+  await grid(page, 'Product').getByRole('checkbox').first().check();
+  expect((await saved('Save as CSV (1 chosen)')).split('\r\n')).toHaveLength(3);
   expect(problems).toEqual([]);
 });
 
@@ -769,7 +773,7 @@ test('a text that a spreadsheet would run as a formula is marked in CSV, and com
     await page.getByRole('menuitem', { name: title }).click();
   };
   await grid(page, 'CellText').getByRole('row').nth(1).waitFor();
-  const [file] = await Promise.all([page.waitForEvent('download'), choose('Save all as CSV')]);
+  const [file] = await Promise.all([page.waitForEvent('download'), choose('Save as CSV (all rows)')]);
   const csv = readFileSync((await file.path())!, 'utf8');
   const bodies = [...csv.matchAll(/^\d+,(?:"((?:[^"]|"")*)"|(.*))\r$/gm)].map(([, quoted, plain]) => quoted ?? plain);
   const marked = texts.map((text) => (['-1', '-1.5e3', "'", '1', 'a,b'].includes(text) ? text : `'${text}`));

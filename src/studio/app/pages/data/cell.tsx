@@ -92,15 +92,19 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A row in a line. @param without Columns that are left out. */
+/** A row in a line; numbers and the like with the names of their columns. @param without Columns that are left out. */
 export function rowText(
   { columns }: RoleTable,
   row: Readonly<Record<string, unknown>>,
   without: readonly string[],
 ): string {
   const shown = columns.filter(({ name, isRead }) => isRead && !without.includes(name));
-  const values = shown.map(({ name }) => row[name]).filter((value) => value !== null && value !== '');
-  const text = values.slice(0, 5).map(textOf).join(' · ');
+  const parts = shown.flatMap(({ name, type }) => {
+    const value = row[name];
+    if (value === null || value === '') return [];
+    return typeName(type) === 'String' ? textOf(value) : `${name} ${textOf(value)}`;
+  });
+  const text = parts.slice(0, 5).join(' · ');
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 

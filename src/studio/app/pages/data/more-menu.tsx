@@ -40,9 +40,13 @@ export function MoreMenu({ table, place, rows, chosen }: MoreMenuProps) {
     const call = { url: location.origin, anonKey: anon, caller, query: query() } as const;
     void copy(codeOf(client, call), `the view for ${client}`);
   };
-  const loaded = chosen.length > 0 ? chosen : rows.rows;
-  const which = chosen.length > 0 ? `${chosen.length} chosen` : `${rows.rows.length.toLocaleString()} loaded`;
-  const save = (format: ExportFormat): void => saveFile(`${table.name}.${format}`, toText(table, loaded, format));
+  const isChosen = chosen.length > 0;
+  const copied = isChosen ? chosen : rows.rows;
+  const saved = isChosen ? `${chosen.length} chosen` : place.filter.length > 0 ? 'all that match' : 'all rows';
+  const save = (format: ExportFormat): void => {
+    if (isChosen) saveFile(`${table.name}.${format}`, toText(table, chosen, format));
+    else setExporting(format);
+  };
   return (
     <>
       <Menu
@@ -55,15 +59,11 @@ export function MoreMenu({ table, place, rows, chosen }: MoreMenuProps) {
           ],
           [
             {
-              title: `Copy as JSON (${which})`,
-              run: () => void copy(toText(table, loaded, 'json'), 'the rows as JSON'),
+              title: `Copy as JSON (${copied.length.toLocaleString()} ${isChosen ? 'chosen' : 'loaded'})`,
+              run: () => void copy(toText(table, copied, 'json'), 'the rows as JSON'),
             },
-            { title: `Save as CSV (${which})`, run: () => save('csv') },
-            { title: `Save as JSON (${which})`, run: () => save('json') },
-          ],
-          [
-            { title: 'Save all as CSV', run: () => setExporting('csv') },
-            { title: 'Save all as JSON', run: () => setExporting('json') },
+            { title: `Save as CSV (${saved})`, run: () => save('csv') },
+            { title: `Save as JSON (${saved})`, run: () => save('json') },
           ],
           ...(table.insert === null ? [] : [[{ title: 'Import CSV or JSON …', run: () => setImporting(true) }]]),
         ]}

@@ -44,10 +44,12 @@ export function ValueEditor(props: ValueEditorProps) {
   const { name, type, isKey, hasDefault, description } = column;
   const isNullable = !type.endsWith('!');
   const fault = text === undefined ? null : faultOf(text, type);
+  // What is required is only left out where a related row can bring it.
+  const canBeUnset = isNew && (Boolean(finder) || !isRequired(column));
   const hint = hasDefault ? 'default' : isNullable ? 'null' : '';
   const empties = isReadOnly
     ? []
-    : [...(isNew && text !== undefined ? ['unset'] : []), ...(isNullable && text !== null ? ['null'] : [])];
+    : [...(canBeUnset && text !== undefined ? ['unset'] : []), ...(isNullable && text !== null ? ['null'] : [])];
   return (
     <div ref={field} className="field" data-changed={isChanged} data-missing={isMissing} data-column={name}>
       <div className="spread">
