@@ -2,11 +2,28 @@
  * A neighbor on the host makes `.pgreflect/` first, in a directory that others may write, or a repository brings one: the secrets of the
  * project would be theirs.
  */
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { claimProject, findRunningProject, loadProject, projectDirectory } from '../../src/cli/shared/local-project.ts';
+import {
+  claimProject,
+  findRunningProject,
+  loadProject,
+  projectDirectory,
+  publishAddress,
+} from '../../src/cli/shared/local-project.ts';
 
 const roles = { anonRole: 'anon', serviceRole: 'service_role' };
 
@@ -55,4 +72,25 @@ test('secrets that come with a checkout, whose author knows them, are not used',
   await expect(loadProject(directory, roles)).rejects.toThrow(`Other users may read ${file}`);
   chmodSync(file, 0o600);
   expect(await loadProject(directory, roles)).toMatchObject({ jwtSecret });
+});
+
+test('links that come with a checkout lead nothing that is written to files of ours elsewhere', async () => {
+  const directory = projectDirectory(mkdtempSync(join(tmpdir(), 'pgreflect-')));
+  const elsewhere = join(directory, '..');
+  onTestFinished(() => rmSync(elsewhere, { recursive: true }));
+  mkdirSync(directory);
+  const names = ['.gitignore', '.gitignore.new', 'process', 'process.new', 'project.json.new'];
+  for (const name of names) {
+    writeFileSync(join(elsewhere, `of-${name}`), 'precious');
+    symlinkSync(join(elsewhere, `of-${name}`), join(directory, name));
+  }
+  const release = claimProject(directory);
+  await loadProject(directory, roles);
+  publishAddress(directory, 'http://127.0.0.1:1', 1);
+  expect(findRunningProject(directory)).not.toBeNull();
+  for (const name of names) expect(readFileSync(join(elsewhere, `of-${name}`), 'utf8')).toBe('precious');
+  for (const name of readdirSync(directory))
+    expect(lstatSync(join(directory, name)).isSymbolicLink(), name).toBe(false);
+  expect(lstatSync(join(directory, 'project.json')).mode & 0o777).toBe(0o600);
+  release();
 });

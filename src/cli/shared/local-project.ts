@@ -3,17 +3,7 @@
  * Readable only for its owner, and ignored by Git. Beside it, `process` contains the running process and its address.
  */
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ApiKeys, makeApiKeys, makeSecret } from '../../config/keys.ts';
 import type { SigningKeys } from '../../config/rotate-keys.ts';
@@ -95,7 +85,7 @@ function makeDirectory(directory: string): void {
   // Other users may enter, but not list it: as root, the database server runs as another user below it.
   mkdirSync(directory, { recursive: true, mode: 0o711 });
   // Its content must not be committed.
-  writeFileSync(join(directory, '.gitignore'), '*\n');
+  writeWhole(join(directory, '.gitignore'), '*\n', 0o644);
 }
 
 function refuseForeign(directory: string): void {
@@ -166,9 +156,15 @@ export function writeProject(directory: string, project: LocalProject): void {
 
 /** Writes the whole file or nothing; readable only for its owner. */
 export function writePrivate(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text, { mode: 0o600 });
-  chmodSync(`${path}.new`, 0o600);
-  renameSync(`${path}.new`, path);
+  writeWhole(path, text, 0o600);
+}
+
+/** A link in its place goes: it may have come with a checkout, and name a file elsewhere. */
+function writeWhole(path: string, text: string, mode: number): void {
+  const made = `${path}.new`;
+  rmSync(made, { force: true });
+  writeFileSync(made, text, { mode, flag: 'wx' });
+  renameSync(made, path);
 }
 
 /** Marks the project as running here. @returns Removes the mark. @throws CommandError if another process runs it. */
@@ -182,7 +178,7 @@ export function claimProject(directory: string): () => void {
     );
   }
   makeDirectory(directory);
-  writeFileSync(path, `${process.pid}\n`);
+  writeWhole(path, `${process.pid}\n`, 0o644);
   return () => {
     rmSync(path, { force: true });
     removeEmpty(directory);
@@ -196,7 +192,7 @@ function removeEmpty(directory: string): void {
 
 /** Publishes the address of the running project for other commands. Not secret: anyone may read it. */
 export function publishAddress(directory: string, url: string, databasePort: number): void {
-  writeFileSync(join(directory, 'process'), `${process.pid}\n${url}\n${databasePort}\n`);
+  writeWhole(join(directory, 'process'), `${process.pid}\n${url}\n${databasePort}\n`, 0o644);
 }
 
 /** The connection string of a role of a local project. */
