@@ -3,17 +3,8 @@ import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
 import { onOneLine } from '../../../../shared/one-line.ts';
 import { type Action, isUnderPolicies, list, printPolicy } from './access-words.ts';
-import {
-  comparedColumn,
-  type DraftOf,
-  draftChange,
-  indexChange,
-  isOwn,
-  leansOn,
-  nameOf,
-  ownRowsFor,
-  unusedName,
-} from './policy-draft.ts';
+import { isOwn, leansOn, ownRowsFor } from './own-rows.ts';
+import { comparedColumn, type DraftOf, draftChange, indexChange, nameOf, unusedName } from './policy-draft.ts';
 import { tableChange } from './privilege-changes.ts';
 import type { SqlChange } from './sql-changes.ts';
 

@@ -1,11 +1,11 @@
 /**
- * A policy drafted for a role: rows are those of the caller where the schema says whose they are, by policies, by columns
- * with the ids of users or by foreign keys to such rows. Otherwise the draft has a gap, which lets no row pass.
+ * A policy drafted for a role: rows are those of the caller where the schema says whose they are. Otherwise the draft has a gap,
+ * which lets no row pass.
  */
 import { quoteName } from '../../../../graphql/catalog/quote-name.ts';
 import type { AccessOverview, AccessPolicy, AccessTable } from '../../../../management/access/access-schemas.ts';
-import { bare, isWhole, sqlTokens } from '../../../../management/access/conditions.ts';
-import { type AccessRole, type Action, actionWords, inParentheses, list, reachesRows } from './access-words.ts';
+import { type AccessRole, type Action, actionWords, inParentheses, list } from './access-words.ts';
+import { isOfRole, isOwn, leansOn, ownRowsFor } from './own-rows.ts';
 import type { SqlChange } from './sql-changes.ts';
 
 /** What a draft is made of. */
@@ -20,8 +20,6 @@ export interface DraftOf {
   /** What is collected so far. */
   readonly changes: readonly SqlChange[];
 }
-
-const caller = '(select auth.uid())';
 
 /** What a new policy for an action is collected under. */
 export function draftKey({ object }: AccessTable, role: AccessRole, action: Action): string {
@@ -50,11 +48,6 @@ export function draftChange(of: DraftOf, action: Action): SqlChange {
   };
 }
 
-/** The condition for the caller's own rows; null: the schema does not say whose rows are whose, or the role has no user. */
-export function ownRowsFor({ overview: { tables }, table, role, anon }: DraftOf): string | null {
-  return role.name === anon ? null : ownRows({ tables, role: role.name, path: [] }, table);
-}
-
 /** The column that the condition compares with the caller; null: none. */
 export function comparedColumn({ columns }: AccessTable, condition: string): string | null {
   const found = columns.find((name) => {
@@ -69,22 +62,6 @@ export function indexChange({ object, indexedColumns }: AccessTable, column: str
   if (column === null || indexedColumns.includes(column)) return null;
   const on = `${object} (${quoteName(column)})`;
   return { key: `index on ${on}`, sql: `create index on ${on};`, words: `an index of ${column}`, isOptional: true };
-}
-
-/** Whether the policy lets the caller's own rows pass and no others. */
-export function isOwn({ overview: { tables }, table, role }: DraftOf, policy: AccessPolicy): boolean {
-  return ownCondition({ tables, role: role.name, path: [] }, table, policy) !== null;
-}
-
-/** The tables by whose row security alone a condition is about the caller. */
-export function leansOn({ tables }: AccessOverview, condition: string | null): readonly string[] {
-  if (condition === null || /auth\.uid\(\)|request\.jwt/.test(condition)) return [];
-  const words = wordsOf(condition);
-  return tables.filter(({ object, rowSecurity }) => rowSecurity && words.has(object)).map(({ object }) => object);
-}
-
-function wordsOf(condition: string): ReadonlySet<string> {
-  return new Set(condition.split(/[\s(),]+/));
 }
 
 const commandWords = { ...actionWords, all: 'read and write' } as const;
@@ -119,11 +96,13 @@ export function unusedName(
   name: string,
   { key, dropped }: { readonly key: string; readonly dropped: AccessPolicy | null },
 ): string {
-  const isUsed = (wanted: string) =>
-    table.policies.some((policy) => policy !== dropped && policy.name === wanted) ||
-    changes.some(
-      (each) => each.key !== key && each.sql.includes(`create policy ${quoteName(wanted)} on ${table.object}\n`),
+  const isUsed = (wanted: string) => {
+    const statement = `create policy ${quoteName(wanted)} on ${table.object}\n`;
+    return (
+      table.policies.some((policy) => policy !== dropped && policy.name === wanted) ||
+      changes.some((each) => each.key !== key && each.sql.includes(statement))
     );
+  };
   for (let number = 1; ; number += 1) {
     const next = number === 1 ? name : `${name} ${number}`;
     if (!isUsed(next)) return next;
@@ -159,122 +138,9 @@ export function findGap(sql: string): Gap | null {
   return { start, end: start + text.length, line: sql.slice(0, start).split('\n').length };
 }
 
-/** From one table to the next. */
-const maxTables = 3;
-
-/** Where to look for whose rows are. */
-interface Search {
-  readonly tables: readonly AccessTable[];
-  /** Null: policies of any role. */
-  readonly role: string | null;
-  /** Tables that lead here. */
-  readonly path: readonly AccessTable[];
-}
-
-/** The shortest condition that only rows of the caller fulfil; null: the schema says nothing of whose they are. */
-function ownRows(search: Search, table: AccessTable): string | null {
-  const { tables, role, path } = search;
-  for (const policy of table.policies) {
-    const condition = ownCondition(search, table, policy);
-    // Called once for all rows, not for each.
-    if (condition !== null)
-      return outline(condition) === condition ? condition.replace('auth.uid()', caller) : condition;
-  }
-  const column = userColumn(tables, table);
-  if (column !== undefined) return `${quoteName(column)} = ${caller}`;
-  const next = { tables, role, path: [...path, table] };
-  if (next.path.length === maxTables) return null;
-  const found = table.references.flatMap((reference) => {
-    const other = tables.find(({ object }) => object === reference.object);
-    if (other === undefined || next.path.includes(other)) return [];
-    const own = quoteName(reference.column);
-    // A profile has the id of its user.
-    if (userColumn(tables, other) === reference.key) return [`${own} = ${caller}`];
-    const condition = ownRows(next, other);
-    if (condition === null || !mayRead(other, role, `${reference.key} ${condition}`)) return [];
-    return [`${own} in (select ${quoteName(reference.key)} from ${other.object} where ${condition})`];
-  });
-  return found.toSorted((a, b) => a.length - b.length)[0] ?? null;
-}
-
-/** Conditions read other tables with the rights of the caller. */
-function mayRead({ rights, columns }: AccessTable, role: string | null, text: string): boolean {
-  const select = rights.find((each) => each.role === role)?.select;
-  if (select === undefined || !reachesRows(select)) return false;
-  return columns.every((name) => select.columns?.includes(name) !== false || !text.includes(name));
-}
-
-const userNames = /^(user|owner|author|account|profile|created_by)(_?id)?$/;
-
-/** The column with the id of the user that a row belongs to. */
-function userColumn(tables: readonly AccessTable[], { uuidColumns, references }: AccessTable): string | undefined {
-  const isUser = (name: string) => references.some(({ column, object }) => column === name && object === 'auth.users');
-  const others = uuidColumns.filter((name) => !references.some(({ column }) => column === name));
-  return uuidColumns.find(isUser) ?? others.find((name) => userNames.test(name) || decides(tables, name));
-}
-
-/** Whether policies of the schema compare a column of the name with the caller. */
-function decides(tables: readonly AccessTable[], name: string): boolean {
-  return tables.some((table) =>
-    table.policies.some((policy) => {
-      const condition = ownCondition({ tables, role: null, path: [] }, table, policy);
-      return (
-        condition !== null &&
-        (condition.startsWith(`${quoteName(name)} = `) || condition.endsWith(` = ${quoteName(name)}`))
-      );
-    }),
-  );
-}
-
-/** Shapes that say whose a row is, without what is in parentheses. */
-const ownShape = /^(?:EXISTS \(\)|[\w."]+ (?:= (?:auth\.uid)?|IN |= ANY )\(\)|(?:auth\.uid)?\(\) = [\w."]+)$/;
-
-/** The condition of a policy that lets the caller's rows pass and no others; null: it is another one, or not the role's. */
-function ownCondition(search: Search, table: AccessTable, policy: AccessPolicy): string | null {
-  const { isPermissive, using, check } = policy;
-  const text = using ?? check;
-  if (!isPermissive || !isOfRole(policy, search.role) || text === null || !isWhole(policy)) return null;
-  const condition = bare(text);
-  if (!/auth\.uid\(\)|request\.jwt/.test(condition) && !readsOwn(search, table, condition)) return null;
-  const shape = outline(condition);
-  // One that is the same for every row concerns the caller alone.
-  const isOfRow = !shape.startsWith('EXISTS') || condition.includes(`${quoteName(table.name)}.`);
-  return ownShape.test(shape) && isOfRow ? condition : null;
-}
-
 /** Whether a permissive policy names the role for the action. Roles that it is a member of are not known here. */
 export function hasPolicyFor({ policies }: AccessTable, role: string, action: Action): boolean {
   return policies.some(
     (policy) => policy.isPermissive && ['all', action].includes(policy.command) && isOfRole(policy, role),
   );
-}
-
-function isOfRole({ roles }: AccessPolicy, role: string | null): boolean {
-  return role === null || roles.some((each) => each === role || each === 'public');
-}
-
-/** Whether a condition reads a table of which the role sees its own rows alone. */
-function readsOwn({ tables, role, path }: Search, table: AccessTable, condition: string): boolean {
-  const next = { tables, role, path: [...path, table] };
-  if (next.path.length === maxTables) return false;
-  const words = wordsOf(condition);
-  return tables.some((other) => {
-    if (!words.has(other.object) || !other.rowSecurity || next.path.includes(other)) return false;
-    const deciding = other.policies.filter(
-      (policy) => policy.isPermissive && ['all', 'select'].includes(policy.command) && isOfRole(policy, role),
-    );
-    return deciding.length > 0 && deciding.every((policy) => ownCondition(next, other, policy) !== null);
-  });
-}
-
-/** `a = (select …)` becomes `a = ()`. */
-function outline(condition: string): string {
-  let depth = 0;
-  let text = '';
-  for (const [token] of condition.matchAll(sqlTokens)) {
-    if (token === ')') depth -= 1;
-    if (depth === 0) text += token;
-    if (token === '(') depth += 1;
-  }
-  return text;
 }
