@@ -37,6 +37,21 @@ test('the last requests are listed, filtered, opened with their stages, and new 
   await page.getByText(/7 requests in the last hour, 1 with an error/).waitFor({ state: 'attached' });
   expect(await violations(page)).toEqual([]);
   await page.mouse.move(5, 5);
+  const cutCharts = () =>
+    page
+      .locator('.chart-place')
+      .evaluateAll((all) => all.filter((each) => each.scrollHeight > each.clientHeight).length);
+  await page.setViewportSize({ width: 1024, height: 900 });
+  await expect
+    .poll(() =>
+      page
+        .locator('.chart-place')
+        .first()
+        .evaluate(({ clientWidth }) => clientWidth),
+    )
+    .toBeLessThan(260);
+  expect(await cutCharts()).toBe(0);
+  await page.setViewportSize({ width: 1600, height: 1000 });
 
   await page.getByRole('radio', { name: 'Failed' }).click();
   await expect.poll(() => rows.count()).toBe(1);

@@ -118,6 +118,8 @@ function Stages({ request: { ms, stages, codes } }: { readonly request: RecentRe
     ['Others', Math.max(0, ms - measured)],
   ] as const;
   const shown = parts.map(([name, partMs], at) => ({ name, partMs, at })).filter(({ partMs }) => partMs >= 0.05);
+  // Nothing was measured but the whole, which the facts have.
+  if (measured === 0) return null;
   return (
     <div className="stages">
       <div className="stage-bar" aria-hidden="true">
