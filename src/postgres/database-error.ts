@@ -27,11 +27,11 @@ export type DatabaseErrorKind =
   | 'timeout'
   | 'too_large';
 
-/** A failure of the database or of the connection to it. `message` is the server's primary message, or ours. */
+/** A failure of the database or of the connection to it. `message` is `primary` with the function that failed, for operators. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
   declare readonly kind: DatabaseErrorKind;
-  /** The server's message without detail and hint. */
+  /** The server's message without detail and hint, or ours. */
   declare readonly primary: string;
   /**
    * Where the flight failed: 0 = settings; 1.. = the main step of that number; the number after the last step = the
@@ -71,8 +71,11 @@ export class DatabaseError extends Error {
   /** A write was sent, and the connection was lost or the time was over before its outcome was known. */
   readonly maybeCommitted: boolean = false;
 
-  constructor({ cause, detail = null, ...facts }: DatabaseErrorFacts) {
-    super(facts.primary, cause === undefined ? undefined : { cause });
+  constructor({ cause, detail = null, inFunction = null, ...facts }: DatabaseErrorFacts) {
+    super(
+      inFunction === null ? facts.primary : `${facts.primary}, in ${inFunction}`,
+      cause === undefined ? undefined : { cause },
+    );
     Object.assign(this, facts);
     Object.defineProperty(this, 'detail', { value: detail, enumerable: false });
   }
@@ -84,7 +87,11 @@ export type Impossible =
 
 /** All members except `kind` and `primary` have a neutral default. */
 export type DatabaseErrorFacts = Pick<DatabaseError, 'kind' | 'primary'> &
-  Partial<Omit<DatabaseError, keyof Error>> & { readonly cause?: unknown };
+  Partial<Omit<DatabaseError, keyof Error>> & {
+    readonly cause?: unknown;
+    /** The function that failed, for its author: `public.welcome() line 3`. */
+    readonly inFunction?: string | null;
+  };
 
 /** Prefix of the text that the freshness check casts to a number, to fail on purpose (caller/settings.ts). */
 export const staleSentinel = 'pgreflect:stale:';
@@ -207,6 +214,10 @@ const ofStatement: ReadonlySet<Impossible> = new Set(['view_column', 'comparison
 /** A parameter has a context without quotes before it, as in `unnamed portal parameter $1 = '...'`; a function's differs. */
 const ofParameter = /^[^\n"$]*\$\d+(?: = '.*')?$/;
 
+/** The innermost function of a context. What else stands there is SQL text, with values. */
+const innermost =
+  /^(?:compilation of )?PL\/pgSQL function ((?:"[^"\n]+"|[\w$.])+(?:\([^()\n]*\))?(?: (?:near )?line \d+)?)|^SQL function "([^"\n]+)"/m;
+
 function refusedBy({ routine = '' }: pg.DatabaseError, ofFunction: boolean): Impossible | null {
   const found = refusers.find(([pattern]) => pattern.test(routine))?.[1] ?? null;
   return found !== null && ofFunction && ofStatement.has(found) ? null : found;
@@ -215,6 +226,7 @@ function refusedBy({ routine = '' }: pg.DatabaseError, ofFunction: boolean): Imp
 /** The server's fields. The driver's error is not kept as the cause: it contains SQL text and values. */
 function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErrorFacts, 'kind'> {
   const ofFunction = problem.where !== undefined && !ofParameter.test(problem.where);
+  const found = ofFunction ? innermost.exec(problem.where ?? '') : null;
   return {
     step,
     sqlstate: problem.code ?? null,
@@ -234,6 +246,7 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     violatesPolicy: problem.routine === 'ExecWithCheckOptions' && problem.code === '42501',
     impossible: refusedBy(problem, ofFunction),
     ofFunction,
+    inFunction: (found?.[1] ?? found?.[2] ?? null)?.slice(0, 200) ?? null,
     inValue: valueParsers.get(problem.routine ?? '') ?? null,
   };
 }

@@ -324,6 +324,7 @@ describe('the log', () => {
       expect(text).not.toContain(hidden);
     }
     expect(text).not.toMatch(/select |insert into|set_config|\$1/);
+    expect(text).toMatch(/, in broken\(\) line \d+"/);
     expect(seen.some(({ kind }) => kind === 'masked_error')).toBe(true);
   });
 });

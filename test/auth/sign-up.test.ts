@@ -254,3 +254,23 @@ test('a header chooses no audience unless the configuration says so', async () =
   const { body } = await auth.ask('/signup', { email: 'audience-header@x.test', password }, { headers });
   expect(body.aud).toBe('authenticated');
 });
+
+test('a trigger that cannot work refuses the sign-up in the words of Supabase Auth, and the log names its function', async () => {
+  const own = await createAuthDatabase();
+  // Without a search path of its own it does not find the table.
+  await own.query(`create table public.profiles (id uuid primary key);
+    create function public.welcome() returns trigger language plpgsql security definer as $$
+    begin
+      insert into profiles (id) values (new.id);
+      return new;
+    end $$;
+    create trigger welcome after insert on auth.users for each row execute function public.welcome()`);
+  const auth = await testAuth(own);
+  const { status, body } = await auth.ask('/signup', { email: 'ana@x.test', password });
+  expect([status, body]).toEqual([500, { code: 'unexpected_failure', message: 'Database error saving new user' }]);
+  const masked = auth.observations.findLast((observation) => observation.kind === 'masked_error');
+  expect(masked).toMatchObject({
+    error: { cause: { message: 'relation "profiles" does not exist, in public.welcome() line 3' } },
+  });
+  expect(await own.query('select from auth.users')).toEqual([]);
+});

@@ -139,7 +139,7 @@ export interface NewUser extends Pick<User, 'email' | 'phone' | 'passwordHash' |
  */
 export async function insertUser(tx: StoreTransaction, user: NewUser): Promise<User> {
   const id = user.id ?? randomUUID();
-  await refuseDuplicates(
+  await explain(
     tx.query(
       `insert into auth.users (
         instance_id, id, aud, role, email, phone, encrypted_password, raw_app_meta_data, raw_user_meta_data,
@@ -163,6 +163,7 @@ export async function insertUser(tx: StoreTransaction, user: NewUser): Promise<U
         toTimestamp(tx.clock.now()),
       ],
     ),
+    'saving new user',
   );
   return reloadUser(tx, id);
 }
@@ -215,7 +216,7 @@ export async function updateUser(tx: StoreTransaction, id: string, changes: User
   });
   const text = `update auth.users set ${[...assignments, 'updated_at = $2::timestamptz'].join(', ')}
     where id = $1::uuid and instance_id = '${nilUuid}'`;
-  await refuseDuplicates(tx.query(text, values));
+  await explain(tx.query(text, values), 'updating user');
 }
 
 function toParameter(column: string, value: unknown): unknown {
@@ -232,12 +233,20 @@ export async function deleteUser(database: Queryable, id: string): Promise<boole
   return rows.length > 0;
 }
 
-async function refuseDuplicates<T>(statement: Promise<T>): Promise<T> {
+/** Of a trigger whose text cannot work, or not with these values. */
+const brokenFunction = /^(?:42|22(?!001|021|P05)|P000[234])/;
+
+async function explain<T>(statement: Promise<T>, action: string): Promise<T> {
   try {
     return await statement;
   } catch (error) {
-    if (!(error instanceof DatabaseError) || error.sqlstate !== '23505' || error.table !== 'users') throw error;
+    if (!(error instanceof DatabaseError)) throw error;
     const details = { cause: error };
+    // The words that people search for. What a trigger raises, and its constraints, are told as they are.
+    if (error.ofFunction && brokenFunction.test(error.sqlstate ?? '')) {
+      throw new AuthError('unexpected_failure', `Database error ${action}`, details);
+    }
+    if (error.sqlstate !== '23505' || error.table !== 'users') throw error;
     if (error.constraint === 'users_email_partial_key') throw new AuthError('email_exists', null, details);
     if (error.constraint === 'users_phone_key') throw new AuthError('phone_exists', null, details);
     if (error.constraint === 'users_pkey') {
