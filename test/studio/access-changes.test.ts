@@ -64,7 +64,7 @@ test('one column is granted by a tick, which stays marked until it is applied, a
   await page.getByRole('button', { name: 'Grant all columns select authenticated' }).click();
   const row = page.getByRole('row', { name: /^read/ });
   await row.getByText('pending all columns').waitFor();
-  await page.getByRole('button', { name: 'Choose columns… select authenticated' }).click();
+  await page.getByRole('button', { name: 'Choose columns … select authenticated' }).click();
   const all = page.getByRole('checkbox', { name: 'read all columns' });
   expect(await all.isChecked()).toBe(true);
   await all.uncheck();
@@ -112,7 +112,7 @@ test('columns without the key are said to fail, where they are chosen, granted a
   await row.getByRole('button', { name: 'Undo select authenticated' }).click();
   await page.getByRole('row', { name: /^id key/ }).waitFor();
   await page.getByRole('radio', { name: 'anon' }).click();
-  await page.getByRole('button', { name: 'Choose columns… select anon' }).click();
+  await page.getByRole('button', { name: 'Choose columns … select anon' }).click();
   await page.getByRole('checkbox', { name: 'read country' }).check();
   expect(await page.getByRole('checkbox', { name: 'read id' }).isChecked()).toBe(true);
   await page.getByRole('checkbox', { name: 'read id' }).uncheck();
@@ -147,7 +147,7 @@ test('a grant to a role that may not use the schema comes with that, in the same
   expect(await page.getByRole('button', { name: /^Grant usage/ }).allTextContents()).toEqual([
     'Grant usage select authenticated',
   ]);
-  await page.getByRole('button', { name: 'Choose columns… insert authenticated' }).click();
+  await page.getByRole('button', { name: 'Choose columns … insert authenticated' }).click();
   await page.getByRole('checkbox', { name: 'insert title' }).check();
   await page.getByText('pending the column title, with usage of public').waitFor();
   await page.getByRole('button', { name: 'Review 1 change' }).click();
@@ -165,7 +165,7 @@ test('a grant to a role that may not use the schema comes with that, in the same
 
 test('what somebody has written in the place of a tick stays, until it is removed', async () => {
   const { page } = await studio.visit('access/public/message?role=anon');
-  await page.getByRole('button', { name: 'Choose columns… select anon' }).click();
+  await page.getByRole('button', { name: 'Choose columns … select anon' }).click();
   await page.getByRole('checkbox', { name: 'read body' }).check();
   await page.getByRole('button', { name: 'Review 1 change' }).click();
   await page.getByRole('textbox', { name: 'Statement 1' }).fill('select 1;');

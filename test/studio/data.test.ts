@@ -509,6 +509,8 @@ test('typing on a cell edits it, Enter saves it, Escape leaves it as it was, and
   const { page, problems } = await studio.visit('data/Setting?as=service');
   const rows = grid(page, 'Setting');
   await rows.getByRole('row', { name: /1 First/ }).waitFor();
+  // The table has no count of the API, but no more rows are to come.
+  await page.getByText('2 rows', { exact: true }).waitFor();
   await rows.focus();
   for (const key of ['ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
   await page.keyboard.type('Nancy');

@@ -93,7 +93,7 @@ export function RightRow({ of, action, right }: RightRowProps) {
             )}
             {grants && columnAction !== undefined && (
               <button type="button" onClick={() => showColumns(columnAction)}>
-                Choose columns… <span className="visually-hidden">{what}</span>
+                Choose columns … <span className="visually-hidden">{what}</span>
               </button>
             )}
           </div>

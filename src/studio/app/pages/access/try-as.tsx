@@ -72,7 +72,7 @@ export function TryAs({ roles, object, role }: TryAsProps) {
             />
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
             <pre className="source" tabIndex={0}>
-              {answers[index]}
+              {answers[index] || <span className="soft">The answer appears here.</span>}
             </pre>
           </section>
         ))}

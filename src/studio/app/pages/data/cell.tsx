@@ -105,9 +105,9 @@ export function rowText(
     return typeName(type) === 'String' ? textOf(value) : `${name} ${textOf(value)}`;
   });
   const text = parts.slice(0, 5).join(' · ');
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  return text.length > 80 ? `${text.slice(0, 80)} …` : text;
 }
 
 function cut(text: string): string {
-  return text.length > shownLength ? `${text.slice(0, shownLength)}…` : text;
+  return text.length > shownLength ? `${text.slice(0, shownLength)} …` : text;
 }

@@ -99,7 +99,7 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
           <h2>
             <TableName table={table} />
           </h2>
-          <Count rows={rows} />
+          <Count rows={rows} isLive={isLive} />
           {isReadOnly && (
             <Link className="small" to={accessOf(table, schema.role)}>
               {schema.role} only reads
@@ -188,11 +188,14 @@ function OpenTable({ schema, table, place }: OpenTableProps) {
   );
 }
 
-function Count({ rows: { total } }: { readonly rows: Rows }) {
-  const isBounded = total !== null && total >= countLimit;
+/** How many rows there are: counted by the API where the table allows that, or all loaded. Live rows are the first page alone. */
+function Count({ rows: { rows, total, isDone }, isLive }: { readonly rows: Rows; readonly isLive: boolean }) {
+  const isWhole = isDone && !isLive;
+  const count = isWhole ? rows.length : total;
+  const isBounded = !isWhole && count !== null && count >= countLimit;
   return (
     <span className="soft small data-count" role="status">
-      {total !== null && `${total.toLocaleString()}${isBounded ? ' or more' : ''} ${total === 1 ? 'row' : 'rows'}`}
+      {count !== null && `${count.toLocaleString()}${isBounded ? ' or more' : ''} ${count === 1 ? 'row' : 'rows'}`}
     </span>
   );
 }
