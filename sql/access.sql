@@ -35,6 +35,12 @@ columns as not materialized (
   select a.attrelid, a.attname, a.attnum, a.attacl, a.atttypid
   from pg_catalog.pg_attribute a
   where a.attnum > 0 and not a.attisdropped
+),
+-- Whoever owns tables writes many megabytes of conditions, in one or in many.
+longest as materialized (
+  select greatest(200, least(10000, 5000000 / greatest(pg_catalog.count(*), 1)))::pg_catalog.int4 as characters
+  from pg_catalog.pg_policy p
+  join tables t on t.oid = p.polrelid
 )
 select
   (
@@ -120,11 +126,11 @@ select
             where exists (
               select from pg_catalog.unnest(p.polroles) u (oid)
               where u.oid = 0 or pg_catalog.pg_has_role(r.oid, u.oid, 'usage'))),
-          -- Whoever owns a table writes many megabytes of them.
-          'using', case when pg_catalog.length(u.text) > 10000 then pg_catalog.left(u.text, 10000) || ' …' else u.text end,
-          'check', case when pg_catalog.length(c.text) > 10000 then pg_catalog.left(c.text, 10000) || ' …' else c.text end
+          'using', case when pg_catalog.length(u.text) > l.characters then pg_catalog.left(u.text, l.characters) || ' …' else u.text end,
+          'check', case when pg_catalog.length(c.text) > l.characters then pg_catalog.left(c.text, l.characters) || ' …' else c.text end
         ) order by p.polname), '[]')
         from pg_catalog.pg_policy p
+        cross join longest l
         cross join lateral pg_catalog.pg_get_expr(p.polqual, p.polrelid, true) u (text)
         cross join lateral pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid, true) c (text)
         where p.polrelid = t.oid

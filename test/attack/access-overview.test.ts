@@ -19,6 +19,21 @@ test('policies of many megabytes are cut in the database, and the overview is th
   expect(table.rights[0]).toMatchObject({ role: 'anon', select: { rows: 'some' } });
 });
 
+test('hundreds of policies with long conditions are cut further, all of them alike', async () => {
+  const database = await createAuthDatabase(`
+    do $$ begin for number in 1..20 loop
+      execute format('create table %I (id int primary key, body text); alter table %1$I enable row level security', 't' || number);
+      for policy in 1..30 loop execute format('create policy %I on %I using (body <> %L)', 'p' || policy, 't' || number, repeat('x', 9990));
+      end loop;
+    end loop; end $$`);
+  const { call } = await managedGateway(database, await addToken(database, { scopes: ['project:operate'] }));
+  const { status, body } = await call({ path: `/v1/projects/${ref}/access` });
+  expect(status).toBe(200);
+  const tables: readonly { readonly policies: readonly { readonly using: string }[] }[] = body.tables;
+  const lengths = tables.flatMap(({ policies }) => policies.map(({ using }) => using.length));
+  expect([lengths.length, new Set(lengths)]).toEqual([600, new Set([8333 + ' …'.length])]);
+});
+
 test('a view that its owner keeps locked takes no connection from the gateway while operators look', async () => {
   const database = await createAuthDatabase('create view numbers as select 1 as n; grant select on numbers to anon');
   const { call, gateway } = await managedGateway(database, await addToken(database, { scopes: ['project:operate'] }));

@@ -42,7 +42,12 @@ const policy = objectOf({
   command: oneOf('all', 'select', 'insert', 'update', 'delete'),
   isPermissive: about(flag, 'Permissive policies add rows, restrictive ones take some away.'),
   roles: about(listOf(text), '`public`: all.'),
-  using: orNull(about(text, 'The condition of rows that are seen or changed; of a long one, 10,000 characters.')),
+  using: orNull(
+    about(
+      text,
+      'The condition of rows that are seen or changed; of a long one, 10,000 characters, or fewer where there are more than 500 policies.',
+    ),
+  ),
   check: orNull(about(text, 'The condition of new rows; null: as `using`.')),
 });
 
