@@ -33,8 +33,8 @@ const closing =
 const alias = /^as\s+("[^"]+"|[a-z_][\w$]*)/i;
 /** How one value is taken. */
 const accesses = [
-  /^->>?\s*\(?\s*'((?:[^']|'')+)'/, // the operators
-  /^#>>?\s*\(?\s*(?:ARRAY\s*\[\s*'|'\{\s*"?)([^'",}]+)/i, // a path
+  /^->>?\s*(?:\(\s*)?'((?:[^']|'')+)'/, // the operators
+  /^#>>?\s*(?:\(\s*)?(?:ARRAY\s*\[\s*'|'\{\s*"?)([^'",}]+)/i, // a path
   /^\[\s*'((?:[^']|'')+)'/, // a subscript
   /^\?\s*'((?:[^']|'')+)'/, // whether it is there
   /^@>\s*'\{\s*"([^"]+)"/, // what it contains
@@ -90,7 +90,7 @@ function takenThrough(text: string, index: number, behind: string): readonly str
   const rest = text.slice(index).split(';', 1)[0]!;
   const holder =
     alias.exec(behind)?.[1] ??
-    /([a-z_][\w$]*)(?:\s+(?:constant\s+)?[\w.]+)?\s*:=[^:;]*$/i.exec(statement)?.[1] ??
+    /(?<![\w$])([a-z_][\w$]*)(?:\s+(?:constant\s+)?[\w.]+)?\s*:=[^:;]*$/i.exec(statement)?.[1] ??
     /\binto\s+(?:strict\s+)?([a-z_][\w$]*)/i.exec(rest)?.[1];
   if (holder === undefined) return [];
   const names: string[] = [];
@@ -119,7 +119,7 @@ function unquoted(name: string): string {
 
 function withoutComments(sql: string): string {
   return sql.replace(
-    /('(?:[^']|'')*')|--[^\n]*|\/\*[\s\S]*?\*\//g,
+    /('(?:[^']|'')*')|--[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*)/g,
     (_all, string: string | undefined) => string ?? ' ',
   );
 }

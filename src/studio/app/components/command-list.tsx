@@ -113,7 +113,7 @@ function placesOf(text: string): readonly Command[] {
     run: () => goTo(path),
   });
   const given = encodeURIComponent(text);
-  if (/^\S+@\S+$/.test(text)) return [place('user of address', 'Users with', `users?search=${given}`)];
+  if (/^[^\s@]+@\S+$/.test(text)) return [place('user of address', 'Users with', `users?search=${given}`)];
   const request = requestId.test(text) ? [place('request', 'Request', `logs?request=${given}`)] : [];
   return uuid.test(text) ? [...request, place('user', 'User', `users/${text.toLowerCase()}`)] : request;
 }

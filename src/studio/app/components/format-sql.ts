@@ -42,9 +42,9 @@ export function formatCondition(condition: string): string {
   // Only a statement can be formatted; its conditions are two blanks in.
   const statement = formatSql(`${prefix} ${condition}`, { keywordCase: 'lower' });
   const lines = statement.startsWith(`${prefix}\n`) ? statement.slice(prefix.length) : `\n  ${condition}`;
-  const calls = new Set([...condition.matchAll(/[\w"]+(?=\()/g)].map(([name]) => name));
+  const calls = new Set([...condition.matchAll(/(?<![\w"])[\w"]+(?=\()/g)].map(([name]) => name));
   // It takes functions that it does not know for keywords.
-  const joined = lines.replace(/([\w"]+) \(/g, (text, name: string) => (calls.has(name) ? `${name}(` : text));
+  const joined = lines.replace(/(?<![\w"])([\w"]+) \(/g, (text, name: string) => (calls.has(name) ? `${name}(` : text));
   const formatted = `(${joined.replaceAll('\n', '\n  ')}\n  )`;
   return wordsOf(formatted) === wordsOf(asItIs) ? formatted : asItIs;
 }

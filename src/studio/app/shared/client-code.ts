@@ -55,7 +55,7 @@ function curl({ url, anonKey, caller, query }: Call): string {
 
 /** Without line breaks: comments are none in what the examples print. */
 function onOneLine(query: string): string {
-  return query.replace(/\s*\n\s*/g, ' ');
+  return query.replace(/(?<!\s)\s*\n\s*/g, ' ');
 }
 
 /** A text between backticks of JavaScript. */

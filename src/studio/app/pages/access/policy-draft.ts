@@ -71,7 +71,7 @@ export function nameOf(roles: readonly string[], command: AccessPolicy['command'
   const verbs = commandWords[command];
   if (roles.length > 1) return fitted(list.format(roles), `${verbs} ${rows} rows`);
   const [role = ''] = roles;
-  const does = verbs.replaceAll(/\w+(?= and |$)/g, '$&s');
+  const does = verbs.replaceAll(/(?<!\w)\w+(?= and |$)/g, '$&s');
   return fitted(role === 'public' ? 'everyone' : role, `${does} ${rows} rows`);
 }
 

@@ -96,7 +96,7 @@ function firstQuery({ tables }: RoleSchema, object: string | null): string | nul
 }
 
 async function answerOf(caller: Caller, text: string): Promise<string> {
-  if (/^\s*(mutation|subscription)\b/m.test(text)) return 'Only queries are compared: a mutation would run twice.';
+  if (/^[ \t]*(mutation|subscription)\b/m.test(text)) return 'Only queries are compared: a mutation would run twice.';
   const { path = '/graphql/v1', headers } = await credentialsOf(caller);
   const { body } = await ask<unknown>(path, { method: 'POST', headers, body: { query: text } });
   return JSON.stringify(body, null, 2);

@@ -130,7 +130,7 @@ export function placeOfFault(draft: RowDraft, input: string): string {
   const given = stepsOf(input);
   const fits = (place: string): boolean =>
     stepsOf(place).every((step, index) => step === given[index] || (given[index] === '*' && /^\d+$/.test(step)));
-  const shapeOf = (place: string): string => place.replace(/\d+\]/g, '*]');
+  const shapeOf = (place: string): string => place.replace(/(?<!\d)\d+\]/g, '*]');
   const fitting = placesIn(draft, own).filter(fits);
   const alone = fitting.filter((place) => fitting.filter((other) => shapeOf(other) === shapeOf(place)).length === 1);
   return alone.reduce((longest, place) => (place.length > longest.length ? place : longest), own);
