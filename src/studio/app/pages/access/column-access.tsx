@@ -1,5 +1,6 @@
 /** The columns of a table that a role may read, insert and update. A tick is collected at once, and can be taken back. */
 import { useState } from 'react';
+import { flushSync } from 'react-dom';
 import type { AccessTable } from '../../../../management/access/access-schemas.ts';
 import { Rows } from '../../components/rows.tsx';
 import { useStore } from '../../shared/store.ts';
@@ -30,6 +31,13 @@ export function showColumns(action: ColumnAction): void {
   section.open = true;
   section.scrollIntoView({ block: 'start' });
   box.focus({ preventScroll: true });
+}
+
+/** What a tick adds above leaves its box under the pointer. A browser does so by itself, but not for a pane at its top. */
+function keepPlace(box: Element, change: () => void): void {
+  const { top } = box.getBoundingClientRect();
+  flushSync(change);
+  box.closest('.table-access')?.scrollBy(0, box.getBoundingClientRect().top - top);
 }
 
 /** The section. */
@@ -90,7 +98,7 @@ export function ColumnAccess({ table, role, rights }: ColumnAccessProps) {
                 ref={(box) => {
                   if (box) box.indeterminate = shown.length > 0 && shown.length < table.columns.length;
                 }}
-                onChange={({ target }) => choose(target.checked ? table.columns : [])}
+                onChange={({ target }) => keepPlace(target, () => choose(target.checked ? table.columns : []))}
               />
             </td>
           ))}
@@ -114,7 +122,8 @@ export function ColumnAccess({ table, role, rights }: ColumnAccessProps) {
                       const next = table.columns.filter((name) =>
                         name === column ? target.checked : shown.includes(name),
                       );
-                      choose(action === 'select' && shown.length === 0 ? withKey(table, next) : next);
+                      const columns = action === 'select' && shown.length === 0 ? withKey(table, next) : next;
+                      keepPlace(target, () => choose(columns));
                     }}
                   />
                   {shown.includes(column) !== has.includes(column) && <span className="badge changed">pending</span>}
