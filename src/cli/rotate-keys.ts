@@ -5,7 +5,7 @@
 import { loadAuthConfig } from '../config/auth/load-auth-config.ts';
 import { tokenSeconds as secondsOf } from '../config/auth/token-seconds.ts';
 import type { ConfigFile } from '../config/config-file.ts';
-import { isSigner, type JsonWebKeyMember } from '../config/json-web-keys.ts';
+import { isSigner, type JsonWebKeyMember, parseJsonWebKeys } from '../config/json-web-keys.ts';
 import { type ApiKeys, findSigningKey, makeApiKeys } from '../config/keys.ts';
 import {
   addStandby,
@@ -17,8 +17,15 @@ import {
   tokensEnd,
 } from '../config/rotate-keys.ts';
 import { type CommandContext, failCommand, flagText, resolveTypedPath } from './shared/command.ts';
-import { findRunningProject, projectDirectory, readProject, writeProject } from './shared/local-project.ts';
-import { replaceFile } from './shared/replace-file.ts';
+import {
+  findRunningProject,
+  type LocalProject,
+  projectDirectory,
+  projectFile,
+  readProject,
+  writeProject,
+} from './shared/local-project.ts';
+import { failChanged, replaceFile } from './shared/replace-file.ts';
 
 interface GivenKeys {
   readonly jwtSecret: string | null;
@@ -52,7 +59,7 @@ export async function rotateKeys(
   const isOther = signer !== null && signer !== old;
   const apiKeys = isOther ? await makeApiKeys(signer, given.anonRole!, given.serviceRole!) : null;
   if (project === null) keepKeys(after, given, { out, source, context });
-  else writeProject(directory, { ...project, jwtKeys: after, ...apiKeys });
+  else keepInProject(directory, project, { jwtKeys: after, ...apiKeys });
   for (const key of after) context.note(`${nameOf(key)} ${stateOf(key, after)}.${lastsOf(key, seconds)}`);
   for (const key of gone)
     context.note(`${nameOf(key)} was removed. Access tokens and API keys that it signed are refused from now on.`);
@@ -121,9 +128,27 @@ function keepKeys(after: SigningKeys, { jwtKeys }: GivenKeys, { out, source, con
   const file = out === null ? source : resolveTypedPath(context, out);
   const text = JSON.stringify(after, null, file === null ? undefined : 2);
   if (file === null) context.print(`PGREFLECT_JWT_KEYS='${text}'`);
-  else replaceFile(file, `${text}\n`);
+  else replaceFile(file, `${text}\n`, (present) => file !== source || isSame(readKeys(present), jwtKeys));
   if (jwtKeys === null)
     context.note('Remove jwt_secret (PGREFLECT_JWT_SECRET) where you set jwt_keys: the secret is one of the keys now.');
+}
+
+/** Null: somebody writes the file. */
+function readKeys(text: string): SigningKeys | null {
+  try {
+    return parseJsonWebKeys(text);
+  } catch {
+    return null;
+  }
+}
+
+function keepInProject(directory: string, before: LocalProject, changes: Partial<LocalProject>): void {
+  if (!isSame(readProject(directory), before)) failChanged(projectFile(directory));
+  writeProject(directory, { ...before, ...changes });
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function presentKeys({ jwtKeys, jwtSecret }: Pick<GivenKeys, 'jwtKeys' | 'jwtSecret'>): SigningKeys {

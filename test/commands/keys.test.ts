@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { describe, expect, test } from 'vitest';
+import { loadProject, projectDirectory, readProject } from '../../src/cli/shared/local-project.ts';
 import type { JsonWebKeyMember } from '../../src/config/json-web-keys.ts';
 import { makeSigningKey } from '../../src/config/keys.ts';
 import { runCommand, temporaryDirectory } from './run-command.ts';
@@ -55,6 +56,28 @@ describe('keys of a file', () => {
   const readKeys = (directory: string) => JSON.parse(readFileSync(fileOf(directory), 'utf8')) as JsonWebKeyMember[];
   const change = (directory: string, ...args: string[]) =>
     runCommand(['keys', ...args, '--jwt-keys', 'keys.json'], { directory });
+
+  test.each(['a file', 'a project'])(
+    'of two who rotate the keys of %s at once, none is told that a key signs which the other has removed',
+    async (of) => {
+      const directory = temporaryDirectory();
+      const project = projectDirectory(directory);
+      const roles = { anonRole: 'anon', serviceRole: 'service_role' };
+      if (of === 'a project') await loadProject(project, roles);
+      else writeFileSync(fileOf(directory), JSON.stringify([await makeSigningKey()]), { mode: 0o600 });
+      const rotate = () =>
+        of === 'a project'
+          ? runCommand(['keys', '--rotate', '--asymmetric'], { directory })
+          : change(directory, '--rotate');
+      const ends = await Promise.all([rotate(), rotate()]);
+      const keys = of === 'a project' ? (readProject(project)?.jwtKeys ?? []) : readKeys(directory);
+      const done = ends.filter(({ code }) => code === 0);
+      expect(done).not.toEqual([]);
+      for (const { out } of done)
+        expect(keys.map(({ kid }) => kid)).toContain(decodeProtectedHeader(linesOf(out).PGREFLECT_ANON_KEY ?? '').kid);
+      for (const { code, err } of ends) expect(err.includes('has changed since')).toBe(code !== 0);
+    },
+  );
 
   test('a secret becomes the first key that only verifies; --rotate lets the next one sign, --retire removes the others', async () => {
     const directory = temporaryDirectory();

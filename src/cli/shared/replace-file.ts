@@ -9,6 +9,7 @@ import {
   fchownSync,
   fsyncSync,
   openSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -21,9 +22,10 @@ import { CommandError, failCommand } from './command.ts';
 
 /**
  * Readable for its owner alone, or its group where it was before: root replaces the file of a service, which still has to read it. A link
- * stays one: what it names is replaced. @throws CommandError
+ * stays one: what it names is replaced. @param isKnown Whether the text that would go is the one that the new text was made of.
+ * @throws CommandError
  */
-export function replaceFile(path: string, text: string): void {
+export function replaceFile(path: string, text: string, isKnown: (present: string) => boolean = () => true): void {
   try {
     const target = realPath(path);
     // Not by the process id, which a killed one in a container may have had as well.
@@ -35,6 +37,7 @@ export function replaceFile(path: string, text: string): void {
         if (before !== undefined) keepReaders(file, before, path);
         writeFileSync(file, text);
         fsyncSync(file);
+        if (before !== undefined && !isKnown(readFileSync(target, 'utf8'))) failChanged(path);
       } finally {
         closeSync(file);
       }
@@ -48,6 +51,11 @@ export function replaceFile(path: string, text: string): void {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     failCommand(`"${path}" cannot be written (${code}); it is as it was.`, 'Check the folder and its permissions.');
   }
+}
+
+/** Somebody else was faster. @throws CommandError */
+export function failChanged(path: string): never {
+  failCommand(`"${path}" has changed since it was read, and stays as it is now.`, 'Run the command again.');
 }
 
 /** Before a word is in it. */
