@@ -122,6 +122,13 @@ test('what is typed stays while the access token ends, and is saved with another
   await page.getByText('1 change saved.').waitFor();
 });
 
+test('the history calls texts of emails as their page does', async () => {
+  await studio.patch({ mailer_subjects_invite: 'Come in', mailer_templates_invite_content: null });
+  const { page } = await studio.visit('settings/history');
+  await page.getByRole('button', { name: 'Invite user: Subject' }).click();
+  await page.getByRole('row', { name: 'Invite user: Subject' }).getByText('Come in').waitFor();
+});
+
 test('a search finds settings by label, name and help, and the address keeps it', async () => {
   const { page } = await studio.visit('settings/general');
   await page.getByLabel('Search settings').fill('leaked');

@@ -5,6 +5,7 @@ import { Fault, Waiting } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { Versions } from '../../components/versions.tsx';
+import { emailTitle } from '../../shared/email-title.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { askProject, useMayWrite } from '../../shared/session.ts';
@@ -141,9 +142,9 @@ function Differences({ names, from, to, stored, isNow }: DifferencesProps) {
       )}
       {names.filter(isLong).map((name) => (
         <section key={name} className="stack">
-          <h3>{name}</h3>
+          <h3>{labelOf(name)}</h3>
           <Suspense fallback={<p className="soft">Loading …</p>}>
-            <Difference before={String(from[name] ?? '')} after={String(to[name] ?? '')} label={`Changes to ${name}`} />
+            <Difference before={String(from[name] ?? '')} after={String(to[name] ?? '')} label={`Changes to ${labelOf(name)}`} />
           </Suspense>
         </section>
       ))}
@@ -151,7 +152,18 @@ function Differences({ names, from, to, stored, isNow }: DifferencesProps) {
   );
 }
 
+const emailParts: Readonly<Record<string, string>> = {
+  content: 'Body',
+  text: 'Text part',
+  translations: 'Translations',
+};
+
+/** As on its page. */
 function labelOf(name: string): string {
+  const [, subject] = /^mailer_subjects_(.+)$/.exec(name) ?? [];
+  if (subject !== undefined) return `${emailTitle(subject)}: Subject`;
+  const [, email, part] = /^mailer_templates_(.+)_(content|text|translations)$/.exec(name) ?? [];
+  if (email !== undefined && part !== undefined) return `${emailTitle(email)}: ${emailParts[part]}`;
   return fieldPlaces.get(name)?.field.label ?? name;
 }
 
