@@ -10,6 +10,7 @@ import {
   isTokenEnd,
   isTokenName,
   listAccessTokens,
+  readTokenEnd,
   revokeAccessToken,
 } from '../management/tokens/access-tokens.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
@@ -146,14 +147,10 @@ const unitMs: Readonly<Record<string, number>> = {
 function readEnd(text: string | null, now: Date): Date | null {
   if (text === null) return null;
   const [, count, unit = ''] = /^([0-9]{1,6})([mhdwy])$/.exec(text.trim()) ?? [];
-  const isDate = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text.trim());
-  const time =
+  const end =
     count === undefined
-      ? isDate
-        ? Date.parse(text)
-        : Number.NaN
-      : now.getTime() + Number(count) * (unitMs[unit] ?? 0);
-  const end = new Date(time);
+      ? (readTokenEnd(text.trim()) ?? new Date(Number.NaN))
+      : new Date(now.getTime() + Number(count) * (unitMs[unit] ?? 0));
   if (end <= now) failCommand('--expires must be in the future.');
   if (!isTokenEnd(end, now))
     failCommand('--expires must be a time from now such as 12h, 30d or 1y, or a date such as 2030-01-31.');

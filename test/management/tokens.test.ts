@@ -86,6 +86,8 @@ describe('pgreflect tokens', () => {
     [['create', '--scope', 'everything'], 'there is no scope "everything"'],
     [['create', '--expires', 'soon'], '--expires must be a time from now'],
     [['create', '--expires', '2020-01-31'], '--expires must be in the future'],
+    [['create', '--expires', '2030-02-31'], '--expires must be a time from now'],
+    [['create', '--expires', '2030-13-01'], '--expires must be a time from now'],
     [['create', '--expires', '999999y'], '--expires must be a time from now'],
     [['revoke'], 'revoke needs the id'],
     [['revoke', 'abcd1234'], 'No active token has an id that begins with "abcd1234"'],

@@ -138,6 +138,13 @@ export function isTokenName(name: string): boolean {
   return name.trim() !== '' && name.length <= 200 && !/\p{Cc}/u.test(name);
 }
 
+/** Reads an expiry date, with or without a time; null: there is no such day, which JavaScript would take for one of the next month. */
+export function readTokenEnd(text: string): Date | null {
+  const [, day] = /^(\d{4}-\d{2}-\d{2})(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? [];
+  if (day === undefined || Number.isNaN(Date.parse(day))) return null;
+  return new Date(day).toISOString().startsWith(day) ? new Date(text) : null;
+}
+
 /** Whether an expiry date is valid. Years beyond PostgreSQL's or JavaScript's range are a mistake. */
 export function isTokenEnd(end: Date, now: Date): boolean {
   return end > now && end.getTime() <= Date.parse('9999-12-31');

@@ -22,6 +22,7 @@ import {
   isTokenName,
   listAccessTokens,
   lockAccessToken,
+  readTokenEnd,
   revokeAccessToken,
   usualScopes,
 } from './access-tokens.ts';
@@ -170,8 +171,7 @@ function readWanted(body: unknown, now: Date): Wanted {
   if (!isObject(body)) throw new ManagementError('invalid_body');
   const { name, scopes, expiresAt, ...others } = body;
   const given = Array.isArray(scopes) ? scopes : [];
-  const isDate = typeof expiresAt === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(expiresAt);
-  const expiry = isDate ? new Date(expiresAt) : null;
+  const expiry = typeof expiresAt === 'string' && expiresAt.includes('T') ? readTokenEnd(expiresAt) : null;
   const problems = [
     ...describeUnknown(Object.keys(others), Object.keys(wantedFields)),
     ...(typeof name === 'string' && isTokenName(name) ? [] : ['name must be one line of 1 to 200 characters']),
