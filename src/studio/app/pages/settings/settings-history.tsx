@@ -144,7 +144,11 @@ function Differences({ names, from, to, stored, isNow }: DifferencesProps) {
         <section key={name} className="stack">
           <h3>{labelOf(name)}</h3>
           <Suspense fallback={<p className="soft">Loading …</p>}>
-            <Difference before={String(from[name] ?? '')} after={String(to[name] ?? '')} label={`Changes to ${labelOf(name)}`} />
+            <Difference
+              before={String(from[name] ?? '')}
+              after={String(to[name] ?? '')}
+              label={`Changes to ${labelOf(name)}`}
+            />
           </Suspense>
         </section>
       ))}
