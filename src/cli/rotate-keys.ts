@@ -2,6 +2,7 @@
  * `pgreflect keys --rotate`, `--standby` and `--retire`: replaces the file of the keys, or prints the keys. Without any, they are
  * those of the project that `pgreflect start` keeps in the directory.
  */
+import { existsSync } from 'node:fs';
 import { loadAuthConfig } from '../config/auth/load-auth-config.ts';
 import { tokenSeconds as secondsOf } from '../config/auth/token-seconds.ts';
 import type { ConfigFile } from '../config/config-file.ts';
@@ -128,9 +129,21 @@ function keepKeys(after: SigningKeys, { jwtKeys }: GivenKeys, { out, source, con
   const file = out === null ? source : resolveTypedPath(context, out);
   const text = JSON.stringify(after, null, file === null ? undefined : 2);
   if (file === null) context.print(`PGREFLECT_JWT_KEYS='${text}'`);
-  else replaceFile(file, `${text}\n`, (present) => file !== source || isSame(readKeys(present), jwtKeys));
+  else {
+    if (file !== source) refuseOther(file);
+    replaceFile(file, `${text}\n`, (present) => isSame(readKeys(present), jwtKeys));
+  }
   if (jwtKeys === null)
     context.note('Remove jwt_secret (PGREFLECT_JWT_SECRET) where you set jwt_keys: the secret is one of the keys now.');
+}
+
+/** Keys of another file may be those that sign. @throws CommandError */
+function refuseOther(file: string): void {
+  if (!existsSync(file)) return;
+  failCommand(
+    `"${file}" exists already, and was not read. Nothing was changed.`,
+    'Give it with --jwt-keys as well, or name a new file with --out.',
+  );
 }
 
 /** Null: somebody writes the file. */

@@ -244,6 +244,11 @@ test('the steps of the studio for a shared secret: a file, then the next key sig
     [false, verifies],
     [true, signs],
   ]);
+  // The same command again has another new key, and none of those that are in use by now.
+  const before = readFileSync(join(directory, 'keys.json'), 'utf8');
+  const again = await runCommand(['keys', '--standby', '--out', 'keys.json'], { directory, env });
+  expect(again).toMatchObject({ code: 1, err: expect.stringContaining('/keys.json" exists already') });
+  expect(readFileSync(join(directory, 'keys.json'), 'utf8')).toBe(before);
   // In the same shell, which has the secret.
   expect((await step('--rotate', '--jwt-keys', 'keys.json')).slice(0, 2)).toEqual([
     [false, signs],
