@@ -116,6 +116,8 @@ function assertSwitch(place: string, value: unknown, { sources, report }: TableR
 /** Features that are not here and switched off: files of the Supabase CLI name each of them from the start. */
 function saysNothing(place: string, value: unknown): boolean {
   if (place === 'auth.enabled') return value === true;
+  // Of a feature that `auth.web3` switches on.
+  if (place === 'auth.rate_limit.web3') return true;
   if (!isTable(value)) return false;
   return value.enabled === false || Object.values(value).every((part) => isTable(part) && part.enabled === false);
 }

@@ -288,7 +288,8 @@ client_id = "us"
   });
 
   test('the file is told of a mistyped key, and warned of one without effect that is not switched off', () => {
-    const off = '[auth.web3.solana]\nenabled = false\n[auth.oauth_server]\nenabled = false\nissuer = "x"';
+    const off =
+      '[auth.rate_limit]\nweb3 = 30\n[auth.web3.solana]\nenabled = false\n[auth.oauth_server]\nenabled = false\nissuer = "x"';
     const { problems, warnings } = load({
       toml: `[auth]\nenabled = true\nsite_ulr = "https://a.test"\n[auth.saml]\nenabled = true\n${off}`,
     });
