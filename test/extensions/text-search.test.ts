@@ -459,13 +459,20 @@ describe('orders by rank', async () => {
   });
 
   test.each([
-    ['searchRank', '"searchRank" has one of "websearch", "plain", "phrase" and "query".'],
     ['searchRank(plain: "a", query: "b")', '"searchRank" has one of "websearch", "plain", "phrase" and "query".'],
     ['searchRank(query: "a b")', 'syntax error in tsquery: "a b"'],
     ['searchRank(plain: "a", config: "klingon")', 'text search configuration "klingon" does not exist'],
   ])('the field %s is refused', async (field, message) => {
     const { errors } = await on.run('anon', `{ paperCollection { nodes { ${field} } } }`);
     expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+  });
+
+  test('the rank of no search is null, as clients that select all fields give no optional arguments', async () => {
+    const query =
+      'query ($q: String) { a: paperByPk(id: 1) { searchRank b: searchRank(plain: $q) } c: paperCollection(first: 1) { nodes { searchRank noteCollection { nodes { paper { searchRank } } } } } }';
+    const { a, c } = await on.data('anon', query);
+    expect(a).toEqual({ searchRank: null, b: null });
+    expect(c.nodes).toMatchObject([{ searchRank: null, noteCollection: { nodes: [{ paper: { searchRank: null } }] } }]);
   });
 
   test('the searches of all ranks together have a limit', async () => {

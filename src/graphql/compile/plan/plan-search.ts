@@ -64,20 +64,28 @@ export function planOrderRank(
   order: Input,
 ): { readonly rank: Rank; readonly direction: string } {
   const given = givenIn(order);
-  const rank = planRank(budget, column, given, () => refuseInput(`An order by rank ${oneOf}`, order));
+  const refuse = () => refuseInput(`An order by rank ${oneOf}`, order);
+  const search = planSearch(budget, given, refuse);
+  if (search === null) throw refuse();
+  const rank = planRank(budget, column, given, search);
   return { rank, direction: givenValue(given, 'direction')?.choice() ?? 'DescNullsLast' };
 }
 
-/** The rank of a field. @param name Its name, for messages. */
+/**
+ * The rank of a field; without a search it is null, because clients that select all fields give no optional arguments.
+ *
+ * @param name Its name, for messages.
+ */
 export function planFieldRank(budget: PlanBudget, column: Column, name: string, inputs: readonly Given[]): Rank {
   const given = inputs.filter(({ input }) => input.isGiven());
-  return planRank(budget, column, given, () => badInput(`"${name}" ${oneOf}`));
+  const search = planSearch(budget, given, () => badInput(`"${name}" ${oneOf}`));
+  return planRank(budget, column, given, search ?? nothing);
 }
 
-function planRank(budget: PlanBudget, column: Column, given: readonly Given[], refuse: () => PublicError): Rank {
-  const search = planSearch(budget, given, refuse);
-  if (search === null) throw refuse();
-  budget.operands.push({ slot: search.slot, by: 'rank' });
+const nothing: SearchPlan = { by: 'plain', slot: { kind: 'constant', value: null }, config: null };
+
+function planRank(budget: PlanBudget, column: Column, given: readonly Given[], search: SearchPlan): Rank {
+  if (search !== nothing) budget.operands.push({ slot: search.slot, by: 'rank' });
   const normalization = givenValue(given, 'normalization')?.slot() ?? { kind: 'constant', value: '0' };
   return {
     kind: 'rank',
