@@ -148,14 +148,17 @@ function convert(
       return { kind: 'template', source: toFile(resolved, { place, origin }, sources) };
     return { kind: 'json', value: place === name ? resolved : (authField(name).convert?.(resolved) ?? resolved) };
   } catch (error) {
-    const fix = sources.isNamed && isUnset(value, sources) ? variableFix : null;
+    const fix = sources.isNamed && isUnset(value, sources) ? variableFix(place) : null;
     problems.push({ problem: `${origin} ${(error as Error).message}.`, fix });
     return null;
   }
 }
 
-/** The Supabase CLI reads `.env` by itself. */
-const variableFix = 'Set it, as by `set -a; . ./.env; set +a`, or switch off what it is for: enabled = false.';
+/** The Supabase CLI reads `.env` by itself. What stands in `[auth]` itself cannot be switched off. */
+function variableFix(place: string): string {
+  const set = 'Set it, as by `set -a; . ./.env; set +a`';
+  return /^auth\.\w+$/.test(place) ? `${set}.` : `${set}, or switch off what it is for: enabled = false.`;
+}
 
 /**
  * The file of a body, as the Supabase CLI finds it: bodies of emails are relative to the project, those of notifications

@@ -323,6 +323,8 @@ client_id = "us"
         fix: 'Set it, as by `set -a; . ./.env; set +a`, or switch off what it is for: enabled = false.',
       },
     ]);
+    const [needed] = load({ toml: '[auth]\nsite_url = "env(NOT_SET)"' }).problems;
+    expect(needed?.fix).toBe('Set it, as by `set -a; . ./.env; set +a`.');
   });
 });
 
