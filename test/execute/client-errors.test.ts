@@ -163,6 +163,11 @@ describe('an error that has a sentence of its own', async () => {
     create table loop (id int primary key);
     alter table loop enable row level security;
     create policy own on loop using (exists (select from loop l where l.id = loop.id));
+    create table deep (id int primary key);
+    insert into deep values (1);
+    alter table deep enable row level security;
+    create function may_read() returns boolean language plpgsql as 'begin return exists (select from deep); end';
+    create policy own on deep using (may_read());
     create table touched (id int primary key, n int);
     insert into touched values (1, 1);
     create function touch() returns trigger language plpgsql as
@@ -237,5 +242,12 @@ describe('an error that has a sentence of its own', async () => {
       { message: expect.stringMatching(message), extensions: { code, id: expect.any(String) } },
     ]);
     expect(JSON.stringify(errors)).not.toMatch(/hidden_/);
+  });
+
+  test('a policy whose function reads its own table is told what to do', async () => {
+    const { errors } = await gateway.run('anon', '{ deepCollection { edges { node { id } } } }');
+    expect(errors).toMatchObject([
+      { message: expect.stringMatching(/declare it "security definer"/), extensions: { code: 'LIMIT_EXCEEDED' } },
+    ]);
   });
 });

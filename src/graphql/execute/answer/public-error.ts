@@ -292,12 +292,19 @@ const neutralStates: Readonly<Record<string, string>> = {
   '55P03': 'Another transaction held a lock for too long. Nothing was written; send the request again.',
 };
 
+const deepFunction =
+  'A function went too deep for the database. If a policy calls it and it reads the table of that policy, declare it "security definer".';
+
 /** PostgreSQL's own limits (class 54). */
-function describeLimit({ primary, constraint }: DatabaseError, names: Readonly<Record<string, string>>): string {
+function describeLimit(
+  { primary, constraint, sqlstate, ofFunction }: DatabaseError,
+  names: Readonly<Record<string, string>>,
+): string {
   const index = names.constraint === undefined ? 'an index' : `the index "${names.constraint}"`;
   if (constraint !== null || /^index row (?:size|requires)/.test(primary)) {
     return `A value is too large for ${index}. Send a shorter one.`;
   }
+  if (sqlstate === '54001' && ofFunction) return deepFunction;
   return primary.startsWith('row is too big')
     ? 'The row is too large for the database. Send shorter values.'
     : 'The operation is too complex for the database.';
