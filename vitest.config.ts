@@ -11,7 +11,7 @@ const exclude = ['**/node_modules/**', 'test/bench/**'];
 const nightly = 'test/**/*.nightly.test.ts';
 
 /** Files that measure the process that they run in. */
-const alone = ['test/attack/cache-busting.test.ts'];
+const alone = ['test/attack/cache-busting.test.ts', 'test/unit/server/remembered-callers.test.ts'];
 
 export default defineConfig({
   test: {
