@@ -21,7 +21,7 @@ const schema = `
   create function lib.linger() returns trigger language plpgsql as $$
     begin
       for i in 1..2 loop
-        begin perform pg_sleep(1); exception when query_canceled then null; end;
+        begin perform pg_sleep(3); exception when query_canceled then null; end;
       end loop;
       return new;
     end $$;
@@ -285,7 +285,7 @@ describe('An answer that is too large', () => {
 });
 
 test('A write that is committed though its time was over is answered', async () => {
-  const hasty = await startExecution(database, { schemas: ['lib'], statementTimeoutMs: 700 });
+  const hasty = await startExecution(database, { schemas: ['lib'], statementTimeoutMs: 2500 });
   // The time is that of the statement, not of the connection.
   await vi.waitFor(() => hasty.data('anon', '{ __typename }'));
   const query = 'mutation { a: insertIntostubbornCollection(objects: [{id: 1}]) { affectedCount records { id } } }';
